@@ -68,6 +68,12 @@ std::string Always(const GraphNode& node) {
   return node.op + " gives other results there than ONNX says";
 }
 
+/*! \brief Rows of nothing but infinities are what masks make: softmax of attention asks for them.
+ */
+std::string OfFiniteNumbers(const GraphNode&) {
+  return "it begins with the extreme of finite numbers, and gives that for infinities and NaN";
+}
+
 std::string OfBatches(const GraphNode& node) {
   return node.Integer("layout", 0) == 0 ? "" : "layout 1 gives other results there";
 }
@@ -84,8 +90,14 @@ const std::map<std::string, Rule>& Rules() {
       {"DynamicQuantizeLinear", &Always},
       {"NonMaxSuppression", &Always},
       {"GRU", &OfBatches},
-      {"LSTM", &OfBatches},
+      {"LSTM",
+       [](const GraphNode& node) {
+         const bool has_peepholes = node.inputs.size() > 7 && node.inputs[7] >= 0;
+         return has_peepholes ? std::string("it leaves peepholes out") : OfBatches(node);
+       }},
       {"RNN", &OfBatches},
+      {"ReduceMax", &OfFiniteNumbers},
+      {"ReduceMin", &OfFiniteNumbers},
       {"TopK", [](const GraphNode&) { return std::string("equal elements are in another order"); }},
       {"MaxPool",
        [](const GraphNode& node) {

@@ -1,14 +1,15 @@
 """The onnx package's own tests of its operators, on accelerators with the CPU beside them.
 
-With oneDNN, tests that differ neither in operators and names of attributes nor in types of inputs
-are tried once; MXFFI_ALL_NODES=1 has all of them run.
+Tests that differ neither in operators and names of attributes nor in types of inputs are tried
+once, and where a library compiles for long, one for each operator; MXFFI_ALL_NODES=1 has all of
+them run.
 """
 
 import gc
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy
@@ -37,15 +38,36 @@ def kinds_of(case: Any) -> Any:
     return operators, types
 
 
+def single_of(case: Any) -> Any:
+    """The operator and the type of the first input of a model of one node; None for all others."""
+    node, *others = case.model.graph.node
+    return None if others else (node.op_type, kinds_of(case)[1][:1])
+
+
 @dataclass(frozen=True)
 class Library:
     """An accelerator, and by what its tests are told apart: the first of the same is run."""
 
     key: Callable[[Any], Any]
     least: int  # how many run on the device as a whole
+    apart: dict[str, str] = field(default_factory=dict)  # what is not run, and why
+    rejections: str = "(?!)"  # what it may say of models that it has taken: by default, nothing
 
 
-LIBRARIES = {"refacc": Library(kinds_of, 150), "onednn": Library(kinds_of, 50)}
+LIBRARIES = {
+    "refacc": Library(kinds_of, 150),
+    "onednn": Library(kinds_of, 50),
+    "opencl": Library(single_of, 80),
+    "openvino": Library(
+        kinds_of,
+        50,
+        {
+            "test_dynamicquantizelinear_expanded": "it multiplies with what others divide by, "
+            "whose last bit may decide between two numbers"
+        },
+        "(?s).*(operation with dynamic rank|loadModel gave 1 inputs and)",
+    ),
+}
 
 
 def chosen(library: str) -> list[str]:
@@ -54,7 +76,7 @@ def chosen(library: str) -> list[str]:
     key = all_of if is_all else LIBRARIES[library].key
     found: dict[Any, str] = {}
     for name, case in sorted(CASES.items(), key=lambda item: (len(item[0]), item[0])):
-        if not name.startswith(tuple(NOT_RUN)):
+        if not name.startswith((*NOT_RUN, *LIBRARIES[library].apart)):
             found.setdefault(key(case), name)
     return list(found.values())
 
@@ -88,6 +110,7 @@ def test_node(device, kind, name) -> None:
     case = CASES[name]
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("error", mx.AccFallbackWarning)  # of failures
+        warnings.filterwarnings("ignore", LIBRARIES[kind].rejections)
         warnings.simplefilter("ignore", mx.AccPlacementWarning)
         warnings.filterwarnings("ignore", "(?s).*Nodes whose shapes that leaves unknown run on the")
         plan = PartitionedPlan(Graph(onnx_ir.from_proto(case.model)), device, cache=False)

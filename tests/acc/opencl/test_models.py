@@ -5,14 +5,12 @@ import threading
 import warnings
 
 import numpy
-import onnx_ir
 import pytest
 
 import mx
 from benchmarks.models import convolutional
-from mx.graph import Graph, PartitionedPlan, Plan, explain
+from mx.graph import PartitionedPlan, Plan, explain
 from tests.graph.build import graph_of
-from tests.graph.test_onnx_nodes import CASES, NOT_RUN, check_equal, content_of
 
 from ..conftest import open_usable
 
@@ -167,32 +165,3 @@ def test_reasons(device) -> None:
         "Div of signed integers, which rounds towards 0",
         "there is no rule for Hardmax",
     ]
-
-
-def one_each() -> list[str]:
-    """Of each operator the shortest test of the onnx package with floats, of one node."""
-    found: dict[str, str] = {}
-    for name, case in sorted(CASES.items(), key=lambda item: (len(item[0]), item[0])):
-        graph = case.model.graph
-        if name.startswith(tuple(NOT_RUN)):
-            continue
-        if len(graph.node) == 1 and graph.input and graph.input[0].type.tensor_type.elem_type == 1:
-            found.setdefault(graph.node[0].op_type, name)
-    return list(found.values())
-
-
-def test_a_node_of_each_operator(device) -> None:
-    """With the CPU beside it; the whole set is what refacc is tried with, by the same rules."""
-    on_device = 0
-    for name in one_each():
-        case = CASES[name]
-        with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            plan = PartitionedPlan(Graph(onnx_ir.from_proto(case.model)), device)
-            for given, expected in case.data_sets:
-                outputs = plan(*(content_of(item) for item in given))
-                for output, other in zip(outputs, expected, strict=True):
-                    got = output.asnumpy() if isinstance(output, mx.np.ndarray) else output
-                    check_equal(got, content_of(other), case.rtol, max(case.atol, 1e-6))
-        on_device += "on cpu" not in plan.summary()
-    assert on_device >= 80

@@ -95,6 +95,15 @@ REJECTED = {
         "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1>(x) }",
         "ceil_mode gives other extents",
     ),
+    "infinities": (
+        "g (float[4] x) => (float[1] y) { y = ReduceMax(x) }",
+        "gives that for infinities and NaN",
+    ),
+    "an input": (
+        "g (float[1,1,1] x, float[1,4,1] w, float[1,4,1] r, float[1,3] p) => (float[1,1,1,1] y) "
+        "{ y = LSTM<hidden_size = 1>(x, w, r, , , , , p) }",
+        "it leaves peepholes out",
+    ),
     "unknown to OpenVINO": (
         "g (float[4] x) => (float[4] y) { y = Mod<fmod = 0>(x, x) }",
         "ov_core_read_model: .*fmod",
