@@ -33,7 +33,7 @@ inline const DLTensor* HostArray(const MXNetArgs& args, int i) {
 
 /*! \brief An attribute among the arguments, as calls that are not quick read it. */
 template <typename T>
-T ReadAttribute(const MXNetArgs& args, int i) {
+[[gnu::always_inline]] inline T ReadAttribute(const MXNetArgs& args, int i) {
   return AttributeTraits<T>::Read(args[i], args.func, i);
 }
 

@@ -336,7 +336,7 @@ NDArray MakeRange(const RangeAttributes& attributes, Context ctx) {
 NDArray MakeSpaced(const SpacingAttributes& attributes, Context ctx, double* distance) {
   CheckCount(attributes.num);
   const DLDataType dtype = attributes.dtype.value_or(kFloat32);
-  CheckedIndexOfDType(dtype);
+  if (attributes.dtype) CheckedIndexOfDType(dtype);
   const Spacing numbers = SpacingOf(attributes);
   NDArray made = NDArray::Empty(ShapeView(&attributes.num, 1), dtype, ctx);
   WriteSpaced(numbers, made.tensor());
