@@ -55,7 +55,7 @@ ACC_FOLDERS_BEHIND_FFI := cuda kernels models onednn opencl openvino refacc
 # These are of what compilers make of the headers: the same on both paths, too.
 HEADERS_ALONE := apart rejected_types
 # So are these of operators: what they compute with the same arguments.
-OPERATORS_BEHIND_FFI := elementwise reductions formulas vector_loops softmax sort infer linear_algebra symbols
+OPERATORS_BEHIND_FFI := elementwise reductions formulas vector_loops softmax sort linear_algebra symbols
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest $(COUNTS_REFERENCES)
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest $(COUNTS_REFERENCES:%=--ignore=%) \
@@ -63,7 +63,7 @@ test-ctypes: build $(BIN)/.tested-with
 		--ignore=tests/importers --ignore=tests/module --ignore=tests/sol \
 		$(addprefix --ignore=tests/ffi/cpp/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
 		$(addprefix --ignore=tests/mx/test_,$(addsuffix .py,$(OPERATORS_BEHIND_FFI))) \
-		$(addprefix --ignore=tests/acc/,$(ACC_FOLDERS_BEHIND_FFI)) \
+		--ignore=tests/mx/infer $(addprefix --ignore=tests/acc/,$(ACC_FOLDERS_BEHIND_FFI)) \
 		$(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with

@@ -33,7 +33,7 @@ def is_whole(config: pytest.Config, items: list[pytest.Item], last: pytest.Item)
     chosen = any("::" in argument for argument in config.args)
     chosen |= bool(config.option.keyword or config.option.markexpr)
     return not chosen and {item.path for item in items}.issuperset(
-        last.path.parent.glob("test_*.py")
+        last.path.parent.rglob("test_*.py")
     )
 
 

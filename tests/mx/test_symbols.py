@@ -14,7 +14,7 @@ import pytest
 import mx
 from mx.op import TensorSpec, infer
 
-from .test_infer import ELEMENTWISE, arity, operator
+from .infer.operators import ELEMENTWISE, arity, operator
 
 # What the symbols are in turn: some of one element, and some of none.
 NUMBERS = ({"n": 4, "m": 6}, {"n": 1, "m": 6}, {"n": 6, "m": 2}, {"n": 2, "m": 2}, {"n": 0, "m": 2})
