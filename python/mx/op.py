@@ -12,6 +12,7 @@ import inspect
 import operator as python_operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy
@@ -27,7 +28,11 @@ TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 _infer = ffi.get_global_func("mx.op.infer")
 _cost = ffi.get_global_func("mx.op.cost")
 _version = ffi.get_global_func("mx.op.version")
-_getitem = ffi.get_global_func("_npi.getitem")
+# Those that Python has a sign for: its operator, ours, and the arguments of either.
+_BRACKETS: dict[Any, tuple[ffi.Function, int]] = {
+    python_operator.getitem: (ffi.get_global_func("_npi.getitem"), 2),
+    python_operator.setitem: (ffi.get_global_func("_npi.setitem"), 3),
+}
 _define = ffi.get_global_func("mx.op.define")
 
 # Those that a function of Python may say of its parameters.
@@ -40,7 +45,8 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     """The specs of what `operator(*args, **kwargs)` gives, one TensorSpec an output.
 
     Arguments are those of the call. `operator.getitem` of Python is the operator of a[key]:
-    infer(operator.getitem, a, (0, slice(2))). Where an operator takes an array, also for `out`, a
+    infer(operator.getitem, a, (0, slice(2))), and `operator.setitem` that of a[key] = value, which
+    gives a. Where an operator takes an array, also for `out`, a
     TensorSpec will do, whose shape may have names in place of numbers. Equal extents have equal
     texts, however each came about: the running sums of arrays of shapes ("n", "m") and ("m", "n")
     are both of shape ("n*m",). A shape that is told makes a TensorSpec again, and equal ones
@@ -95,12 +101,13 @@ def _arguments(
 
 
 def _meant(operator: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Of Python's operator of a[key] ours, and how a key travels to it."""
-    if operator is not python_operator.getitem:
+    """Of Python's operators of a[key] ours, and how a key travels to them."""
+    if not isinstance(operator, BuiltinFunctionType) or operator not in _BRACKETS:
         return operator, args
-    if len(args) != 2:
-        raise TypeError(f"getitem: expected 2 arguments, got {len(args)}")
-    return _getitem, (args[0], _key(args[1]))
+    meant, count = _BRACKETS[operator]
+    if len(args) != count:
+        raise TypeError(f"{operator.__name__}: expected {count} arguments, got {len(args)}")
+    return meant, (args[0], _key(args[1]), *args[2:])
 
 
 def _key(key: Any) -> Any:

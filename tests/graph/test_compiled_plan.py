@@ -17,6 +17,7 @@ PlanBuilder = ffi.get_class("mx.graph.PlanBuilder")
 # Of elements in a layout of the caller's, of so many bytes.
 RELU_GRAD = ffi.get_global_func("mx.graph.training.relu_grad")
 operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
+SETITEM = ffi.get_global_func("_npi.setitem")
 view_layouts = ffi.get_global_func("mx.graph.view_layouts")
 function_kernel = ffi.get_global_func("mx.graph.function_kernel")
 
@@ -81,6 +82,37 @@ def test_kernel_of_operator(operator, given, shape, dtype):
     passed = [filled(part) for item in given for part in come(item)]
     (got,) = made.run(passed)
     numpy.testing.assert_array_equal(got, operator(*(filled(item) for item in given)))
+
+
+@pytest.mark.parametrize(
+    ("a", "key", "value"),
+    [
+        (spec(2, 3), (0, 1), 2.5),
+        (spec(2, 3), (0,), spec(1, 1, 3, dtype="int8")),
+        (array(2, 3), (0,), spec(3)),
+        (spec(3, 2), ([0, 2],), spec(2)),
+        (spec(3, 2), ([0, 2],), [[7], [8]]),
+        (spec(2, 2), (numpy.eye(2, dtype=bool),), spec(2)),
+    ],
+)
+def test_kernel_of_an_assignment(a, key, value):
+    """A plan changes none of its arrays: what comes out is a copy that is assigned to."""
+    passed = [
+        array(*item.shape, dtype=item.dtype) + 1
+        for item in (a, value)
+        if isinstance(item, TensorSpec)
+    ]
+    given = iter([array.copy() for array in passed])
+    target, assigned = (
+        next(given) if isinstance(item, TensorSpec) else item for item in (a, value)
+    )
+    (got,) = operator_kernel(SETITEM, a, key, value).run(passed)
+    expected = numpy.array(target)
+    expected[key] = numpy.asarray(assigned)
+    numpy.testing.assert_array_equal(got, expected)
+    assert got.dtype == expected.dtype
+    if isinstance(a, TensorSpec):
+        numpy.testing.assert_array_equal(passed[0], target)
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,9 @@ const DLTensor* FloatSpec() {
   return &spec;
 }
 
-/*! \brief The arrays that a call gave. */
-std::vector<const DLTensor*> ArraysOf(const MXNetValue& ret, int type_code) {
+/*! \brief The arrays that a call gave; where it gave none, those that it has changed. */
+std::vector<const DLTensor*> ArraysOf(const MXNetFuncInfo& info, const MXNetArgs& args,
+                                      const MXNetValue& ret, int type_code) {
   std::vector<const DLTensor*> arrays;
   const auto add = [&](const MXNetValue& value, int code) {
     const DLTensor* tensor = code == kMXNetFloat ? FloatSpec() : nullptr;
@@ -128,7 +129,11 @@ std::vector<const DLTensor*> ArraysOf(const MXNetValue& ret, int type_code) {
     arrays.push_back(tensor);
   };
   const MXNetAnyArray* items = details::ItemsOf(ret, type_code);
-  if (items == nullptr) {
+  if (type_code == kMXNetNull) {
+    for (int i = 0; i < args.num_args; ++i) {
+      if (info.params[i].flags == kMXNetParamMutated) add(args.values[i], args.type_codes[i]);
+    }
+  } else if (items == nullptr) {
     add(ret, type_code);
   } else {
     const size_t size = std::min(items->size, static_cast<size_t>(kMostOutputs) + 1);
@@ -172,7 +177,7 @@ std::string TextOf(const MXNetArgs& args) {
 void CompareResult(const MXNetFuncInfo& info, const MXNetArgs& args, const MXNetValue& ret,
                    int ret_type_code) {
   const bool by_elements = static_cast<const MXNetOperator*>(info.op)->measure != nullptr;
-  const auto arrays = ArraysOf(ret, ret_type_code);
+  const auto arrays = ArraysOf(info, args, ret, ret_type_code);
   const Inferred inferred(args.func, args.values, args.type_codes, args.num_args);
   Difference difference{info.name, "", {}, {}};
   if (inferred.status != 0) {

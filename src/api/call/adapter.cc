@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "api/argument/arguments.h"
+#include "api/argument/out.h"
 #include "api/call/anywhere.h"
 #include "api/call/blocks.h"
 #include "api/call/host_attributes.h"
 #include "api/call/operator_call.h"
 #include "api/call/outputs.h"
 #include "api/call/parts.h"
+#include "api/call/tensor_spec.h"
 #include "api/call/view_call.h"
 #include "op/tensor/cast.h"
 #include "runtime/core/function.h"
@@ -197,6 +199,17 @@ int Call(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* va
   });
 }
 
+/*! \brief Throws what a call throws of the arrays that it changes; a spec has nothing to change. */
+void CheckMutated(const MXNetArgs& args) {
+  const auto& params = static_cast<const FunctionObject*>(args.func)->info->body_params();
+  for (int i = 0; i < args.size(); ++i) {
+    const MXNetParamInfo& param = *params[static_cast<size_t>(i)];
+    const bool is_input = param.role == kMXNetRoleArray;
+    if (!is_input || (param.flags & kMXNetParamMutated) == 0) continue;
+    if (Ref<TensorSpec> spec; args[i].TryAs(&spec) != Match::kOk) WritableTensor(args[i]);
+  }
+}
+
 /*! \brief Throws what a call throws, of its context, numbers and `out`, once it has inferred. */
 void CheckAsInferred(const MXNetOperator& op, const MXNetArgs& args, CallParts<SpecInputs>* parts,
                      MXNetTensorSpec* outputs) {
@@ -211,6 +224,7 @@ int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* v
   return GuardedCall(func, [&] {
     const HostAttributes given(func, values, type_codes, num_args);
     const MXNetArgs args = given.args();
+    CheckMutated(args);
     CallParts<SpecInputs> parts;
     ReadParts(*op, args, &parts);
     CallAttributes attributes(*op, args);

@@ -7,10 +7,8 @@
 #include <cstring>
 #include <memory>
 
-#include "api/argument/arguments.h"
 #include "api/argument/operand.h"
 #include "api/call/anywhere.h"
-#include "api/call/tensor_spec.h"
 #include "api/call/transfer.h"
 #include "api/numpy/indexing_elsewhere.h"
 #include "api/numpy/indexing_plain.h"
@@ -21,13 +19,6 @@
 
 namespace mxnet {
 namespace op {
-
-/*! \brief Keys of operators, which only plans and infer read so; calls do from their arguments. */
-template <>
-struct AttributeTraits<std::shared_ptr<const IndexKey>> {
-  static constexpr ParamType kType{"Any", kMXNetRoleAttribute};
-  static std::shared_ptr<const IndexKey> Read(const MXNetArgValue& arg, MXNetFunctionHandle, int);
-};
 
 namespace {
 
@@ -51,7 +42,7 @@ NDArray GetBasic(const MXNetArgValue& arg, const IndexKey& key) {
   const NDArray array = ToArray(arg);
   SubarrayLayout subarray;
   key.ApplyBasic(array.tensor(), &subarray);
-  if (key.is_element_of(array.tensor())) return ElementAt(subarray, array);
+  if (key.is_element_of(array.ndim())) return ElementAt(subarray, array);
   if (key.has_scalar_array()) return CopyOf(subarray, array);
   return array.View(subarray.data, subarray.axes.shape.view(), subarray.axes.strides.view(),
                     array.dtype());
@@ -65,7 +56,8 @@ NDArray GetAdvanced(const MXNetArgValue& arg, const IndexKey& key) {
   const Operand a(arg);
   const NDArray made = a.is_array() ? NDArray() : ToArray(arg);
   const DLTensor& tensor = a.is_array() ? a.tensor() : made.tensor();
-  const Selection selection(key, tensor);
+  Selection selection(key, tensor);
+  selection.ReadIndices();
   NDArray result = NDArray::Empty(selection.shape(), tensor.dtype, tensor.device);
   if (result.size() > 0) GatherBlocks(selection.blocks(), result.data());
   return result;
@@ -132,7 +124,8 @@ void RunGet(const RunCall& call, const GetAttributes& attributes) {
   const DLTensor& in = call.in[0];
   const IndexKey& key = *attributes.key;
   if (!key.is_basic()) {
-    const Selection selection(key, in);
+    Selection selection(key, in);
+    selection.ReadIndices();
     if (selection.size() > 0) GatherBlocks(selection.blocks(), TensorData(call.out[0]));
     return;
   }
@@ -155,29 +148,6 @@ MXNET_REGISTER_OPERATOR("_npi.getitem", GetAttributes)
     .run(&RunGet)
     .body(&NewAnywhere<&GetItem>);
 
-/*! \brief Whether a key has a spec in place of an array among its items. */
-bool HasSpec(const MXNetValue& value, int type_code) {
-  Ref<TensorSpec> spec;
-  if (TypeTraits<Ref<TensorSpec>>::TryFrom(value, type_code, &spec) == Match::kOk) return true;
-  MXNetAnyArray items{nullptr, 0};
-  if (!ItemsOf(value, type_code, &items)) return false;
-  for (size_t i = 0; i < items.size; ++i) {
-    if (HasSpec(items.data[i].value, items.data[i].type_code)) return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-std::shared_ptr<const IndexKey> AttributeTraits<std::shared_ptr<const IndexKey>>::Read(
-    const MXNetArgValue& arg, MXNetFunctionHandle, int) {
-  if (HasSpec(arg.value(), arg.type_code())) {
-    MXNET_THROW("NotImplementedError")
-        << arg.text() << " has a TensorSpec: what an array of indices or a mask selects is told of "
-        << "arrays only, which have elements";
-  }
-  return std::make_shared<const IndexKey>(arg);
-}
-
 }  // namespace op
 }  // namespace mxnet

@@ -1,33 +1,49 @@
 /*!
  * \file indexing_assign.cc
- * \brief a[key] = value.
+ * \brief a[key] = value, as a call and as what plans and infer know of it.
  */
+#include <mxnet/op/extent.h>
+#include <mxnet/op/operator.h>
+
+#include <cstddef>
+#include <memory>
+
 #include "api/argument/arguments.h"
 #include "api/argument/nested.h"
+#include "api/argument/out.h"
 #include "api/call/anywhere.h"
+#include "api/call/tensor_spec.h"
 #include "api/call/transfer.h"
 #include "api/numpy/indexing_elsewhere.h"
 #include "api/numpy/indexing_plain.h"
 #include "op/schema/describe.h"
+#include "op/tensor/axes.h"
 
 namespace mxnet {
 namespace op {
+
+/*! \brief Whether a value is an array, which NumPy lets have more axes than a sequence. */
+struct IsArray {
+  bool value{false};
+};
+
+template <>
+struct AttributeTraits<IsArray> {
+  static IsArray Read(const MXNetArgValue& arg, MXNetFunctionHandle, int) {
+    const DLTensor* tensor = nullptr;
+    Ref<TensorSpec> spec;
+    return {arg.TryAs(&tensor) == Match::kOk || arg.TryAs(&spec) == Match::kOk};
+  }
+};
+
 namespace {
 
-/*! \brief The array that is assigned to, wherever it is. */
-const DLTensor& WritableTensor(const MXNetArgValue& arg) {
-  const auto* tensor = arg.As<const DLTensor*>();
-  CheckedIndexOfDType(tensor->dtype);
-  const void* handle = arg.value().v_handle;
-  uint64_t flags = arg.type_code() == kMXNetReadOnlyArray ? kMXNetNDArrayReadOnly : 0;
-  if (arg.type_code() == kMXNetBorrowedArray) {
-    flags = static_cast<const MXNetBorrowedTensor*>(handle)->flags;
-  } else if (arg.type_code() == kMXNetNDArrayHandle) {
-    flags = static_cast<const MXNetNDArrayObject*>(handle)->flags;
+/*! \brief A shape without the leading axes of one element that its target does not have. */
+ShapeView WithoutLeading(ShapeView value, int ndim) noexcept {
+  while (value.ndim() > ndim && value[0] == 1) {
+    value = ShapeView(value.data() + 1, value.size() - 1);
   }
-  const bool read_only = (flags & kMXNetNDArrayReadOnly) != 0;
-  if (read_only) MXNET_THROW("ValueError") << "assignment destination is read-only";
-  return *tensor;
+  return value;
 }
 
 /*!
@@ -49,6 +65,7 @@ class AssignedValue {
       tensor_ = owned_.tensor();
     }
   }
+  explicit AssignedValue(const DLTensor& tensor) : tensor_(tensor), is_foreign_(true) {}
   AssignedValue(const AssignedValue&) = delete;
   AssignedValue& operator=(const AssignedValue&) = delete;
 
@@ -65,11 +82,11 @@ class AssignedValue {
 
   /*! \brief Leading axes of one element that the target does not have are dropped. */
   void DropLeadingAxes(int ndim) noexcept {
-    while (tensor_.ndim > ndim && tensor_.shape[0] == 1) {
-      --tensor_.ndim;
-      ++tensor_.shape;
-      if (tensor_.strides != nullptr) ++tensor_.strides;
-    }
+    if (tensor_.ndim <= ndim) return;
+    const int dropped = tensor_.ndim - WithoutLeading(shape(), ndim).ndim();
+    tensor_.ndim -= dropped;
+    tensor_.shape += dropped;
+    if (tensor_.strides != nullptr) tensor_.strides += dropped;
   }
 
  private:
@@ -80,30 +97,13 @@ class AssignedValue {
 };
 
 /*! \brief ValueError where a value has more axes than NumPy lets an element or a target have. */
-void CheckSequence(const MXNetArgValue& arg, const AssignedValue& value, bool is_element,
-                   int ndim) {
-  const int value_ndim = value.shape().ndim();
-  if (is_element && value_ndim > 0) {
-    MXNET_THROW("ValueError") << arg.text() << ": setting an array element with a sequence.";
+void CheckSequence(ShapeView value, bool is_array, bool is_element, int ndim) {
+  constexpr char kSequence[] = "argument 2 ('value'): setting an array element with a sequence.";
+  if (is_element && value.ndim() > 0) MXNET_THROW("ValueError") << kSequence;
+  if (!is_array && value.ndim() > ndim) {
+    MXNET_THROW("ValueError") << kSequence << " The requested array would exceed the maximum "
+                              << "number of dimension of " << ndim << ".";
   }
-  if (!value.is_foreign() && value_ndim > ndim) {
-    MXNET_THROW("ValueError") << arg.text() << ": setting an array element with a sequence. The "
-                              << "requested array would exceed the maximum number of dimension of "
-                              << ndim << ".";
-  }
-}
-
-void SetBasic(const MXNetArgValue& target, const DLTensor& tensor, const IndexKey& key,
-              const MXNetArgValue& arg) {
-  SubarrayLayout subarray;
-  key.ApplyBasic(tensor, &subarray);
-  AssignedValue value(arg, tensor.dtype);
-  CheckSequence(arg, value, key.is_element_of(tensor), subarray.axes.shape.ndim);
-  value.DropLeadingAxes(subarray.axes.shape.ndim);
-  CheckBroadcastInto(value.shape(), subarray.axes.shape.view());
-  const DLTensor to = TensorOf(subarray, tensor.dtype, tensor.device);
-  if (IsHost(to.device) && IsHost(value.tensor().device)) return CopyCast(value.tensor(), to);
-  CopyAnywhere({value.tensor(), ArrayBehind(arg)}, {to, ArrayBehind(target)});
 }
 
 /*! \brief ValueError or TypeError unless the value fits the elements that one mask selects. */
@@ -112,9 +112,9 @@ void CheckMaskValue(ShapeView value, int64_t count) {
     MXNET_THROW("TypeError") << "NumPy boolean array indexing assignment requires a 0 or "
                              << "1-dimensional input, input has " << value.ndim() << " dimensions";
   }
-  if (value.ndim() == 1 && value[0] != 1 && value[0] != count) {
+  if (value.ndim() == 1 && value[0] != 1 && AreDifferent(value[0], count)) {
     MXNET_THROW("ValueError") << "NumPy boolean array indexing assignment cannot assign "
-                              << value[0] << " input values to the " << count
+                              << ExtentText(value[0]) << " input values to the " << count
                               << " output values where the mask is true";
   }
 }
@@ -123,7 +123,7 @@ void CheckSelectionValue(ShapeView value, ShapeView shape) {
   bool fits = value.size() <= shape.size();
   for (size_t i = 1; fits && i <= value.size(); ++i) {
     const int64_t extent = value[value.size() - i];
-    fits = extent == 1 || extent == shape[shape.size() - i];
+    fits = extent == 1 || !AreDifferent(extent, shape[shape.size() - i]);
   }
   if (!fits) {
     MXNET_THROW("ValueError") << "shape mismatch: value array of shape " << CompactShape(value)
@@ -132,10 +132,30 @@ void CheckSelectionValue(ShapeView value, ShapeView shape) {
   }
 }
 
+/*! \brief Throws where a value does not fit what a key with index arrays selects of an array. */
+void CheckAdvancedValue(const IndexKey& key, int ndim, ShapeView value, ShapeView selected) {
+  if (key.is_mask_of(ndim)) return CheckMaskValue(value, SizeOf(selected));
+  CheckSelectionValue(WithoutLeading(value, selected.ndim()), selected);
+}
+
+void SetBasic(const MXNetArgValue& target, const DLTensor& tensor, const IndexKey& key,
+              const MXNetArgValue& arg) {
+  SubarrayLayout subarray;
+  key.ApplyBasic(tensor, &subarray);
+  AssignedValue value(arg, tensor.dtype);
+  const int ndim = subarray.axes.shape.ndim;
+  CheckSequence(value.shape(), value.is_foreign(), key.is_element_of(tensor.ndim), ndim);
+  value.DropLeadingAxes(ndim);
+  CheckBroadcastInto(value.shape(), subarray.axes.shape.view());
+  const DLTensor to = TensorOf(subarray, tensor.dtype, tensor.device);
+  if (IsHost(to.device) && IsHost(value.tensor().device)) return CopyCast(value.tensor(), to);
+  CopyAnywhere({value.tensor(), ArrayBehind(arg)}, {to, ArrayBehind(target)});
+}
+
 /*! \brief Whether one value goes where a mask of all elements holds. */
 bool FillsMask(const DLTensor& tensor, const IndexKey& key, const AssignedValue& value) {
-  return key.is_mask_of(tensor) && TensorSize(value.tensor()) == 1 && value.shape().ndim() < 2 &&
-         key.array().shape() == TensorShape(tensor);
+  return key.is_mask_of(tensor.ndim) && TensorSize(value.tensor()) == 1 &&
+         value.shape().ndim() < 2 && key.array().shape() == TensorShape(tensor);
 }
 
 /*! \brief One value, converted to a type and without axes, on the host. */
@@ -147,12 +167,15 @@ NDArray OneValue(const AssignedValue& value, const MXNetArgValue& arg, DLDataTyp
   return one;
 }
 
-/*! \brief Has the value's axes be those of the selection; throws where it does not fit. */
-void FitValue(const DLTensor& tensor, const IndexKey& key, const Selection& selection,
+/*!
+ * \brief Has the value's axes be those of the selection, and reads the indices. Throws what infer
+ * tells of first: that the value does not fit.
+ */
+void FitValue(const DLTensor& tensor, const IndexKey& key, Selection* selection,
               AssignedValue* value) {
-  if (key.is_mask_of(tensor)) return CheckMaskValue(value->shape(), selection.size());
-  value->DropLeadingAxes(selection.shape().ndim());
-  CheckSelectionValue(value->shape(), selection.shape());
+  CheckAdvancedValue(key, tensor.ndim, value->shape(), selection->shape());
+  value->DropLeadingAxes(selection->shape().ndim());
+  selection->ReadIndices();
 }
 
 void SetAdvancedElsewhere(const NDArray& array, const IndexKey& key, const MXNetArgValue& arg) {
@@ -161,17 +184,17 @@ void SetAdvancedElsewhere(const NDArray& array, const IndexKey& key, const MXNet
       TryFillMaskElsewhere(array, key.array(), OneValue(value, arg, array.dtype()))) {
     return;
   }
-  const Selection selection(key, array.tensor());
-  FitValue(array.tensor(), key, selection, &value);
+  Selection selection(key, array.tensor());
+  FitValue(array.tensor(), key, &selection, &value);
   if (selection.size() == 0) return;
   ScatterElsewhere(array, selection, {value.tensor(), ArrayBehind(arg)});
 }
 
-void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValue& arg) {
-  const Selection selection(key, tensor);
-  AssignedValue value(arg, tensor.dtype);
-  value.BringToHost(arg);
-  FitValue(tensor, key, selection, &value);
+/*! \brief Assigns a value of the host. */
+void SetAdvanced(const DLTensor& tensor, const IndexKey& key, AssignedValue* given) {
+  Selection selection(key, tensor);
+  FitValue(tensor, key, &selection, given);
+  const AssignedValue& value = *given;
   if (selection.size() == 0) return;
   if (TensorSize(value.tensor()) == 1) {
     ElementBuffer element;
@@ -210,9 +233,9 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   // Values of one axis are read where they lie.
   const bool is_line = !is_number && value->ndim == 1;
   if (!is_number && !is_line) value = RowMajor(value, &copies[1]);
-  const Indices indices = PlainIndices(tensor, *key, &copies[0]);
   ElementBuffer number;
   if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);
+  const Indices indices = PlainIndices(tensor, *key, &copies[0]);
   const int64_t item = ItemSize(tensor.dtype);
   const void* values = is_number ? &number : TensorData(*value);
   const int64_t step = is_number ? 0 : is_line ? value->strides[0] * item : item;
@@ -221,26 +244,103 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   return true;
 }
 
+void SetItem(MXNetArgs args, MXNetRetValue*) {
+  const DLTensor& tensor = WritableTensor(args[0]);
+  if (TrySetPlain(tensor, args)) return;
+  const IndexKey key(args[1]);
+  if (key.is_basic()) return SetBasic(args[0], tensor, key, args[2]);
+  if (!IsHost(tensor.device)) return SetAdvancedElsewhere(args[0].As<NDArray>(), key, args[2]);
+  AssignedValue value(args[2], tensor.dtype);
+  value.BringToHost(args[2]);
+  SetAdvanced(tensor, key, &value);
+}
+
+struct SetAttributes {
+  std::shared_ptr<const IndexKey> key;
+  IsArray value_is_array;
+};
+
+/*! \brief Reads one member of SetAttributes. */
+template <typename T>
+void ReadAttribute(const MXNetArgValue& arg, MXNetFunctionHandle func, int index, void* at) {
+  *static_cast<T*>(at) = AttributeTraits<T>::Read(arg, func, index);
+}
+
+/*! \brief The array is of the spec that it has, if the value fits. */
+void InferSet(const InferCall& call, const SetAttributes& attributes) {
+  const MXNetTensorSpec& a = call.in[0];
+  const ShapeView value = ShapeOf(call.in[1]);
+  const IndexKey& key = *attributes.key;
+  DimBuffer selected;
+  InferSelection(key, a, &selected);
+  if (key.is_basic()) {
+    CheckSequence(value, attributes.value_is_array.value, key.is_element_of(a.ndim), selected.ndim);
+    CheckBroadcastInto(WithoutLeading(value, selected.ndim), selected.view());
+  } else {
+    CheckAdvancedValue(key, a.ndim, value, selected.view());
+  }
+  SetSpec(a.dtype, ShapeOf(a), call.out);
+}
+
+int64_t CountAssigned(const InferCall& call, const SetAttributes& attributes) {
+  DimBuffer selected;
+  InferSelection(*attributes.key, call.in[0], &selected);
+  return SizeOf(selected.view());
+}
+
+/*! \brief Of plans, which change none of their arrays: a copy of it is changed. */
+void RunSet(const RunCall& call, const SetAttributes& attributes) {
+  const DLTensor& out = call.out[0];
+  const IndexKey& key = *attributes.key;
+  AssignedValue value(call.in[1]);
+  CopyCast(call.in[0], out);
+  if (!key.is_basic()) return SetAdvanced(out, key, &value);
+  SubarrayLayout subarray;
+  key.ApplyBasic(out, &subarray);
+  value.DropLeadingAxes(subarray.axes.shape.ndim);
+  CopyCast(value.tensor(), TensorOf(subarray, out.dtype, out.device));
+}
+
+/*!
+ * \brief Assignment as an operator. It is described here by hand, as its first input is one that
+ * calls change, and one of its attributes is of the class of an input.
+ */
+MXNetOperator SetOperator() {
+  using Typed = details::TypedOperator<SetAttributes>;
+  static Typed typed;
+  typed.infer = &InferSet;
+  typed.operations = &CountAssigned;
+  typed.run = &RunSet;
+  typed.readers = {
+      {1, offsetof(SetAttributes, key), &ReadAttribute<std::shared_ptr<const IndexKey>>},
+      {2, offsetof(SetAttributes, value_is_array), &ReadAttribute<IsArray>}};
+  MXNetOperator op{};
+  op.struct_size = sizeof(op);
+  op.version = 1;
+  op.num_outputs = 1;
+  op.properties = kMXNetOpOwnBody;
+  op.type_rule = kMXNetTypesStored;
+  op.attrs_size = sizeof(SetAttributes);
+  op.self = &typed;
+  op.read = &Typed::Read;
+  op.destroy = &Typed::Destroy;
+  op.infer = &Typed::Infer;
+  op.operations = &Typed::Operations;
+  op.run = &Typed::Run;
+  return op;
+}
+
+const MXNetOperator set_operator = SetOperator();
+
 MXNET_REGISTER_ANYWHERE("_npi.setitem")
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
-    .add_argument("a", "ndarray", "The array that is changed.")
+    .add_argument("a", runtime::ParamType{"ndarray", kMXNetRoleArray}, "The array that is changed.")
     .mutated()
     .add_argument("key", "Any", kKeyDoc)
     .add_argument("value", kArrayType, "What broadcasts to the elements; converted to their type.")
     .returns("None")
-    .set_function(AnywhereBody::New([](MXNetArgs args, MXNetRetValue*) {
-      const DLTensor& tensor = WritableTensor(args[0]);
-      if (TrySetPlain(tensor, args)) return;
-      const IndexKey key(args[1]);
-      if (key.is_basic()) {
-        SetBasic(args[0], tensor, key, args[2]);
-      } else {
-        if (!IsHost(tensor.device)) {
-          return SetAdvancedElsewhere(args[0].As<NDArray>(), key, args[2]);
-        }
-        SetAdvanced(tensor, key, args[2]);
-      }
-    }));
+    .set_operator(&set_operator)
+    .set_function(AnywhereBody::New(&SetItem));
 
 }  // namespace
 }  // namespace op

@@ -165,7 +165,8 @@ NDArray GatherElsewhere(const NDArray& array, const IndexKey& key) {
     NDArray taken = TryTakeAlongAxis(array, subarray, arrays[0], leading);
     if (taken.get() != nullptr) return taken;
   }
-  const Selection selection(key, array.tensor());
+  Selection selection(key, array.tensor());
+  selection.ReadIndices();
   NDArray result = NDArray::Empty(selection.shape(), array.dtype(), array.ctx());
   if (result.size() == 0) return result;
   if (!is_there && RunsOf(selection.blocks()).size() > kFewCopies) {

@@ -12,6 +12,7 @@
 #include "api/argument/arguments.h"
 #include "api/argument/nested.h"
 #include "api/argument/operand.h"
+#include "api/call/tensor_spec.h"
 #include "api/call/transfer.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/nonzero.h"
@@ -92,6 +93,18 @@ int64_t Between(Position low, Position high, int64_t extent) {
   const int64_t end =
       high.from_end ? MonusExtent(extent, high.count) : MinExtent(extent, high.count);
   return MonusExtent(end, low.from_end ? MonusExtent(extent, low.count) : low.count);
+}
+
+/*! \brief Whether a key has a spec in place of an array among its items. */
+bool HasSpec(const MXNetValue& value, int type_code) {
+  Ref<TensorSpec> spec;
+  if (TypeTraits<Ref<TensorSpec>>::TryFrom(value, type_code, &spec) == Match::kOk) return true;
+  MXNetAnyArray items{nullptr, 0};
+  if (!ItemsOf(value, type_code, &items)) return false;
+  for (size_t i = 0; i < items.size; ++i) {
+    if (HasSpec(items.data[i].value, items.data[i].type_code)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -183,9 +196,9 @@ void IndexKey::AddArray(NDArray array) {
   arrays_.push_back(std::move(array));
 }
 
-bool IndexKey::is_mask_of(const DLTensor& tensor) const noexcept {
+bool IndexKey::is_mask_of(int ndim) const noexcept {
   return num_items_ == 1 && arrays_.size() == 1 && IsBoolDType(arrays_[0].dtype()) &&
-         arrays_[0].ndim() == tensor.ndim;
+         arrays_[0].ndim() == ndim;
 }
 
 bool IndexKey::has_no_mask() const noexcept {
@@ -399,6 +412,16 @@ int IndexKey::ApplyToSpec(const MXNetTensorSpec& spec, SubarrayLayout* subarray,
   Walk<true> walk(*this, tensor, subarray, is_basic() ? nullptr : arrays);
   walk.Run();
   return walk.num_leading();
+}
+
+std::shared_ptr<const IndexKey> AttributeTraits<std::shared_ptr<const IndexKey>>::Read(
+    const MXNetArgValue& arg, MXNetFunctionHandle, int) {
+  if (HasSpec(arg.value(), arg.type_code())) {
+    MXNET_THROW("NotImplementedError")
+        << arg.text() << " has a TensorSpec: what an array of indices or a mask selects is told of "
+        << "arrays only, which have elements";
+  }
+  return std::make_shared<const IndexKey>(arg);
 }
 
 }  // namespace op

@@ -9,9 +9,11 @@
 #ifndef MXNET_SRC_API_NUMPY_INDEXING_KEY_H_
 #define MXNET_SRC_API_NUMPY_INDEXING_KEY_H_
 
+#include <mxnet/op/attributes.h>
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/packed_func.h>
 
+#include <memory>
 #include <vector>
 
 #include "op/tensor/gather.h"
@@ -44,13 +46,12 @@ class IndexKey {
   bool is_basic() const noexcept { return !is_advanced_; }
   /*! \brief Whether a 0-d array stood for an int, in which case the result is not a view. */
   bool has_scalar_array() const noexcept { return has_scalar_array_; }
-  /*! \brief Whether it names one element, by an int for each axis. */
-  bool is_element_of(const DLTensor& tensor) const noexcept {
-    return is_basic() && !has_ellipsis_ && num_items_ == tensor.ndim && num_axes_ == tensor.ndim &&
-           !has_slice_;
+  /*! \brief Whether it names one element of an array, by an int for each axis. */
+  bool is_element_of(int ndim) const noexcept {
+    return is_basic() && !has_ellipsis_ && num_items_ == ndim && num_axes_ == ndim && !has_slice_;
   }
-  /*! \brief Whether it is one array of bools with as many axes as the tensor. */
-  bool is_mask_of(const DLTensor& tensor) const noexcept;
+  /*! \brief Whether it is one array of bools with as many axes as the array. */
+  bool is_mask_of(int ndim) const noexcept;
 
   /*! \brief Whether its index arrays are all of integers. */
   bool has_no_mask() const noexcept;
@@ -109,6 +110,13 @@ class IndexKey {
   bool has_slice_{false};
   bool is_advanced_{false};
   bool has_scalar_array_{false};
+};
+
+/*! \brief Keys of operators, which only plans and infer read so; calls do from their arguments. */
+template <>
+struct AttributeTraits<std::shared_ptr<const IndexKey>> {
+  static constexpr ParamType kType{"Any", kMXNetRoleAttribute};
+  static std::shared_ptr<const IndexKey> Read(const MXNetArgValue& arg, MXNetFunctionHandle, int);
 };
 
 }  // namespace op

@@ -106,21 +106,22 @@ void InferSelection(const IndexKey& key, const MXNetTensorSpec& spec, DimBuffer*
 }
 
 Selection::Selection(const IndexKey& key, const DLTensor& tensor) {
-  std::vector<AxisIndices> arrays;
   SubarrayLayout subarray;
-  const int leading = key.ApplyAdvanced(tensor, &subarray, &arrays);
-  DimBuffer index_shape;
-  BroadcastIndices(arrays, &index_shape);
+  const int leading = key.ApplyAdvanced(tensor, &subarray, &arrays_);
+  BroadcastIndices(arrays_, &index_shape_);
   const StridedAxes& axes = subarray.axes;
-  SetShape(axes.shape, leading, index_shape, &shape_);
-  offsets_ = OffsetsOf(arrays, index_shape.view());
+  SetShape(axes.shape, leading, index_shape_, &shape_);
   blocks_.data = subarray.data;
   blocks_.dtype = tensor.dtype;
-  blocks_.offsets = offsets_.data_as<int64_t>();
-  blocks_.count = offsets_.size();
   for (int d = 0; d < axes.shape.ndim; ++d) {
     (d < leading ? blocks_.prefix : blocks_.suffix).push_back(axes.shape[d], axes.strides[d]);
   }
+}
+
+void Selection::ReadIndices() {
+  offsets_ = OffsetsOf(arrays_, index_shape_.view());
+  blocks_.offsets = offsets_.data_as<int64_t>();
+  blocks_.count = offsets_.size();
 }
 
 }  // namespace op

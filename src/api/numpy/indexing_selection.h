@@ -22,17 +22,22 @@ void InferSelection(const IndexKey& key, const MXNetTensorSpec& spec, DimBuffer*
  * \brief An advanced key applied to an array: the elements it names, and the shape they have.
  *
  * The array may be anywhere, as only its layout is read; index arrays are brought to the
- * host. IndexError for an index out of bounds.
+ * host.
  */
 class Selection {
  public:
   Selection(const IndexKey& key, const DLTensor& tensor);
+
+  /*! \brief Reads the indices, for blocks(). IndexError for one that is out of bounds. */
+  void ReadIndices();
 
   const ScatteredBlocks& blocks() const noexcept { return blocks_; }
   ShapeView shape() const noexcept { return shape_.view(); }
   int64_t size() const noexcept { return shape_.product(); }
 
  private:
+  std::vector<AxisIndices> arrays_;
+  DimBuffer index_shape_;
   NDArray offsets_;
   ScatteredBlocks blocks_;
   DimBuffer shape_;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import getitem
+from operator import getitem, setitem
 from typing import Any
 
 import pytest
@@ -27,11 +27,12 @@ from mx.op import TensorSpec
         (mx.np.split, ((6,), 3), 48, 0),
         (getitem, ((6, "n"), 0), "28*n", 0),
         (getitem, ((6, "n"), [0, 1]), "32*n", "2*n"),
+        (setitem, ((6, "n"), 0, 1), "48*n + 4", "n"),
         (mx.np.array, ((6,),), 48, 6),
     ],
 )
 def test_cost(function: Any, args: Any, bytes_moved: Any, operations: Any) -> None:
-    one = (mx.np.reshape, mx.np.split, mx.np.sum, mx.np.array, getitem)
+    one = (mx.np.reshape, mx.np.split, mx.np.sum, mx.np.array, getitem, setitem)
     count = 1 if function in one else 2
     specs = [TensorSpec(shape, "float32") for shape in args[:count]]
     cost = mx.op.cost(function, *specs, *args[count:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import getitem
+from operator import getitem, setitem
 from typing import Any
 
 import pytest
@@ -27,11 +27,12 @@ BAD = (
     (lambda: infer(mx.np.add, "x", 1), TypeError, r"argument 0 \('x1'\) expected an array"),
     (lambda: infer(mx.np), TypeError, "infer: expected an operator, got module"),
     (
-        lambda: infer(ffi.get_global_func("_npi.setitem"), 1, 1, 1),
+        lambda: infer(ffi.get_global_func("ffi.echo"), 1),
         NotImplementedError,
-        "_npi.setitem: it is no operator",
+        "ffi.echo: it is no operator",
     ),
     (lambda: infer(getitem, 1), TypeError, "getitem: expected 2 arguments, got 1"),
+    (lambda: infer(setitem, 1, 2), TypeError, "setitem: expected 3 arguments, got 2"),
     (
         lambda: infer(getitem, mx.np.ones(2), (TensorSpec((2,), "bool"), None)),
         NotImplementedError,
