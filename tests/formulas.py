@@ -174,6 +174,31 @@ def special(dtype: np.dtype) -> np.ndarray:
         return wide.astype(dtype)
 
 
+FLOATS = tuple(name for name, dtype in DTYPES.items() if family_of(dtype) == "Float")
+INTEGERS = tuple(name for name in DTYPES if name not in FLOATS)
+
+
+@functools.cache
+def to_convert(dtype: np.dtype) -> np.ndarray:
+    """Floats of a type whose integers are compared: about the limits of all; of two bytes all."""
+    if dtype.itemsize == 2:
+        return np.arange(2**16, dtype="uint16").view(dtype)
+    powers = [2.0**bits for bits in (7, 8, 15, 16, 31, 32, 63, 64)]
+    limits = np.array([*powers, *(-power for power in powers)], dtype)
+    near = [np.nextafter(limits, dtype.type(end)) for end in (-np.inf, np.inf)]
+    near += [limits + dtype.type(distance) for distance in (-1.5, -1, -0.5, 0, 0.5, 1, 1.5)]
+    return np.concatenate([special(dtype), *near])
+
+
+def integers_of(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """What conversions.inc says that floats are as integers of a type, or as bool."""
+    library.load()
+    out = np.empty(values.shape, dtype)
+    wide = values.astype("float32") if values.dtype.itemsize == 2 else values
+    ffi.get_global_func("testing.integer_of_float")(out, wide)
+    return out
+
+
 def cases(operator: Operator, dtype: np.dtype) -> list[np.ndarray]:
     """Operands of one type: special values, of several operands each with each."""
     values = special(dtype)

@@ -7,9 +7,9 @@ first has registered, and so hand down what that calls.
 Nor do files use each other in a circle, wherever in a function the import is; an import for type
 checkers alone does not count, and the Cython files of a folder are one module.
 
-A plugin includes mxnet_acc.h, what operators mean (mxnet/op/formulas.inc, narrow_floats.inc) and
-what plugins share; refacc, which tests MXNet, the C API, too, and onednn the wrapper of oneDNN that
-plans use.
+A plugin includes mxnet_acc.h, what operators mean (mxnet/op/formulas.inc, narrow_floats.inc and
+conversions.inc) and what plugins share; refacc, which tests MXNet, the C API, too, and onednn the
+wrapper of oneDNN that plans use.
 """
 
 import ast
@@ -113,6 +113,8 @@ PLUGIN_HEADERS = (
     "include/mxnet_acc.h",
     "include/mxnet/op/formulas.h",
     "include/mxnet/op/formulas.inc",
+    "include/mxnet/op/conversions.h",
+    "include/mxnet/op/conversions.inc",
     "include/mxnet/op/narrow_floats.h",
     "include/mxnet/op/narrow_floats.inc",
     "include/mxnet/op/promotion.h",

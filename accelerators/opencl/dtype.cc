@@ -15,6 +15,43 @@ constexpr struct {
 #include <mxnet/op/narrow_floats.inc>
 };
 
+constexpr struct {
+  std::string_view name;
+  const char* function;
+} kToIntegers[] = {
+#define MXNET_CONVERSION(name, ...) {#name, #__VA_ARGS__},
+#include <mxnet/op/conversions.inc>
+};
+
+constexpr struct {
+  std::string_view type;
+  const char* name;
+} kIntegers[] = {
+#define MXNET_INTEGER_OF_FLOAT(type, name) {#type, #name},
+#include <mxnet/op/conversions.inc>
+};
+
+/*! \brief The name of the function that converts floats of a type to integers of another. */
+std::string FunctionOf(DType from, DType to) {
+  std::string name;
+  for (const auto& row : kIntegers) {
+    if (row.type == NameOf(to)) name = row.name;
+  }
+  return name + "_" + ComputeType(from);
+}
+
+/*! \brief The functions that convert a float or double to an integer, to_int32_float. */
+std::string ToIntegers(const std::string& type) {
+  std::string source = "#define C " + type + "\n";
+  std::string after = "#undef C\n";
+  for (const auto& [name, function] : kToIntegers) {
+    source += "#define " + std::string(name) + " " + std::string(name) + "_" + type + "\n";
+    after += "#undef " + std::string(name) + "\n";
+  }
+  for (const auto& [name, function] : kToIntegers) source += std::string(function) + "\n";
+  return source + after;
+}
+
 }  // namespace
 
 const char* ElementType(DType dtype) {
@@ -62,6 +99,9 @@ std::string Store(DType dtype, const std::string& x, const std::string& p, const
 std::string Convert(DType from, DType to, const std::string& x) {
   const std::string plain = std::string("((") + ComputeType(to) + ")(" + x + "))";
   if (from == to) return plain;
+  if (IsFloat(from) && !IsFloat(to)) {
+    return std::string("((") + ComputeType(to) + ")" + FunctionOf(from, to) + "(" + x + "))";
+  }
   if (ClassOf(to) == Class::kBool) return "((" + x + ") != 0)";
   if (IsHalf(to)) {
     // Rounding a float that was rounded to odd gives what rounding the double would.
@@ -69,13 +109,6 @@ std::string Convert(DType from, DType to, const std::string& x) {
         from == DType::kFloat64 ? "odd_float_of_double(" + x + ")" : "(float)(" + x + ")";
     return std::string("rounded_") + NameOf(to) + "(" + single + ")";
   }
-  if (!IsInt(to) || !IsFloat(from)) return plain;
-  // By way of a wider type, as on the CPU.
-  const std::string type = std::string("(") + ComputeType(to) + ")";
-  if (BitsOf(to) < 32) return "(" + type + "(int)(" + x + "))";
-  if (to == DType::kUInt32) return "(" + type + "(long)(" + x + "))";
-  if (to == DType::kUInt64)
-    return "((" + x + ") < 0 ? (ulong)(long)(" + x + ") : (ulong)(" + x + "))";
   return plain;
 }
 
@@ -84,6 +117,11 @@ std::string ElementSource(bool with_double) {
 #pragma OPENCL FP_CONTRACT OFF
 #define uint16_t ushort
 #define uint32_t uint
+#define int32_t int
+#define int64_t long
+#define uint64_t ulong
+#define INT32_MIN INT_MIN
+#define INT64_MIN LONG_MIN
 #define bits_of_float as_uint
 #define float_of_bits as_float
 )";
@@ -91,6 +129,8 @@ std::string ElementSource(bool with_double) {
     if (conversion.IsOfDouble() && !with_double) continue;
     source += std::string(conversion.function) + "\n";
   }
+  source += ToIntegers("float");
+  if (with_double) source += ToIntegers("double");
   // Devices round to float16 in one instruction.
   return source + R"(
 float rounded_bfloat16(float x) { return float_of_bfloat16(bfloat16_of_float(x)); }

@@ -4,6 +4,7 @@
  * compute with them are compared with.
  */
 #include <mxnet/op/c_operator_api.h>
+#include <mxnet/op/conversions.h>
 #include <mxnet/op/formulas.h>
 #include <mxnet/runtime/registry.h>
 
@@ -98,6 +99,34 @@ MXNET_REGISTER_API("testing.formula")
         MXNET_THROW("ValueError") << "the output is not of the operands' type";
       }
       WithType(a->dtype, [&](auto zero) { Compute<decltype(zero)>(name, out, *a, *b, *c); });
+    });
+
+template <typename To, typename From>
+void ConvertTo(DLTensor* out, const DLTensor& a) {
+  for (int64_t i = 0; i < out->shape[0]; ++i) {
+    static_cast<To*>(TensorData(*out))[i] =
+        mxnet::op::IntegerOfFloat<To>(static_cast<const From*>(TensorData(a))[i]);
+  }
+}
+
+MXNET_REGISTER_API("testing.integer_of_float")
+    .describe("Writes what integers the elements of an array of floats are.")
+    .add_argument("out", "ndarray", "What is written, of integers or bool.")
+    .add_argument("a", "ndarray", "The floats, of float32 or float64.")
+    .returns("None")
+    .set_body_typed([](DLTensor* out, const DLTensor* a) {
+      const bool fits = a->ndim == 1 && out->ndim == 1 && a->shape[0] == out->shape[0];
+      if (!fits || !IsContiguous(*a) || !IsContiguous(*out)) {
+        MXNET_THROW("ValueError") << "the arrays differ";
+      }
+      WithType(out->dtype, [&](auto to) {
+        using To = decltype(to);
+        if constexpr (std::is_integral_v<To>) {
+          if (a->dtype == kFloat32) return ConvertTo<To, float>(out, *a);
+          if (a->dtype == kFloat64) return ConvertTo<To, double>(out, *a);
+        }
+        MXNET_THROW("TypeError") << "no conversion of a float to an integer";
+      });
     });
 
 std::string TextOf(const std::vector<std::vector<std::string>>& rows) {

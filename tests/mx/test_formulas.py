@@ -1,4 +1,5 @@
-"""Elementwise operators mean what formulas.inc says: every loop of theirs, element by element."""
+"""Elementwise operators mean what formulas.inc says: every loop of theirs, element by element.
+So do conversions of floats to integers what conversions.inc says."""
 
 import numpy as np
 import pytest
@@ -48,6 +49,29 @@ def test_round_to_decimals(dtype, decimals):
     values = formulas.special(formulas.DTYPES[dtype])
     found = mx.np.round(mx.np.array(values), decimals).asnumpy()
     formulas.assert_means(found, formulas.rounded(values, decimals), [values])
+
+
+@pytest.mark.parametrize("goal", formulas.INTEGERS)
+@pytest.mark.parametrize("origin", formulas.FLOATS)
+def test_loops_convert_floats_to_integers(origin, goal):
+    values = formulas.to_convert(formulas.DTYPES[origin])
+    expected = formulas.integers_of(values, formulas.DTYPES[goal])
+    given = [mx.np.array(values), apart(values), apart(values)[::-1][::-1]]
+    if origin in ("float32", "float64"):
+        parts = mx.np.zeros(values.size, dtype="complex64" if origin == "float32" else "complex128")
+        parts.real[...] = mx.np.array(values)
+        given.append(parts)
+    for x in given:
+        # Of few, and of numbers of elements that leave some beside vectors.
+        for begin in (0, 1, values.size - 3):
+            found = x[begin:].astype(goal).asnumpy()
+            formulas.assert_means(found, expected[begin:], [values[begin:]])
+        out = mx.np.zeros((values.size, 2), dtype=goal)
+        out[:, 1] = x
+        formulas.assert_means(out[:, 1].asnumpy(), expected, [values])
+    for value, integer in zip(values[-64:], expected[-64:], strict=True):
+        found = mx.np.array(value).astype(goal).asnumpy()
+        formulas.assert_means(found[None], integer[None], [value[None]])
 
 
 @pytest.mark.parametrize("dtype", formulas.DTYPES)

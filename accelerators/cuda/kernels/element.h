@@ -5,6 +5,7 @@
 #ifndef CUDAACC_ELEMENT_H_
 #define CUDAACC_ELEMENT_H_
 
+#include <mxnet/op/conversions.h>
 #include <mxnet/op/narrow_floats.h>
 
 #include <cstdint>
@@ -45,29 +46,6 @@ struct Slot {
 
 /* ---- conversions, as the CPU does them ---- */
 
-/*! \brief Truncates. Out of range, the result is that of x86-64, which differs from that of a GPU.
- */
-template <typename Real>
-CUDAACC_BOTH int32_t TruncatedTo32(Real x) {
-  const bool fits = x > static_cast<Real>(-2147483649.0) && x < static_cast<Real>(2147483648.0);
-  // As a float, -2^31 - 1 is -2^31, which fits.
-  const bool least = x == static_cast<Real>(-2147483648.0);
-  return fits || least ? static_cast<int32_t>(x) : INT32_MIN;
-}
-
-template <typename Real>
-CUDAACC_BOTH int64_t TruncatedTo64(Real x) {
-  constexpr Real kLimit = static_cast<Real>(9223372036854775808.0);
-  return x >= -kLimit && x < kLimit ? static_cast<int64_t>(x) : INT64_MIN;
-}
-
-template <typename Real>
-CUDAACC_BOTH uint64_t TruncatedToUnsigned(Real x) {
-  constexpr Real kHalf = static_cast<Real>(9223372036854775808.0);
-  if (!(x >= kHalf)) return static_cast<uint64_t>(TruncatedTo64(x));
-  return x < 2 * kHalf ? static_cast<uint64_t>(x) : 0;
-}
-
 /*! \brief x, an int64_t, uint64_t, float or double, as an element of the type. */
 template <typename C, typename From>
 CUDAACC_BOTH C Convert(From x, DType to) {
@@ -86,37 +64,33 @@ CUDAACC_BOTH C Convert(From x, DType to) {
     return to == DType::kFloat16 ? narrow::float_of_float16(narrow::float16_of_float(single))
                                  : narrow::float_of_bfloat16(narrow::bfloat16_of_float(single));
   } else {
-    // Converts to an integer of fewer bytes by way of int64, as the CPU does.
-    int64_t narrow;
-    int64_t wide;
-    uint64_t unsigned_wide;
-    if constexpr (std::is_floating_point_v<From>) {
-      narrow = TruncatedTo32(x);
-      wide = TruncatedTo64(x);
-      unsigned_wide = x < 0 ? static_cast<uint64_t>(wide) : TruncatedToUnsigned(x);
-    } else {
-      narrow = wide = static_cast<int64_t>(x);
-      unsigned_wide = static_cast<uint64_t>(x);
-    }
+    const auto as = [x](auto element) {
+      using To = decltype(element);
+      if constexpr (std::is_floating_point_v<From>) {
+        return static_cast<C>(mxnet::op::IntegerOfFloat<To>(x));
+      } else {
+        return static_cast<C>(static_cast<To>(x));
+      }
+    };
     switch (to) {
       case DType::kBool:
-        return static_cast<C>(x != 0);
+        return as(bool{});
       case DType::kInt8:
-        return static_cast<C>(static_cast<int8_t>(narrow));
+        return as(int8_t{});
       case DType::kInt16:
-        return static_cast<C>(static_cast<int16_t>(narrow));
+        return as(int16_t{});
       case DType::kInt32:
-        return static_cast<C>(static_cast<int32_t>(narrow));
+        return as(int32_t{});
       case DType::kUInt8:
-        return static_cast<C>(static_cast<uint8_t>(narrow));
+        return as(uint8_t{});
       case DType::kUInt16:
-        return static_cast<C>(static_cast<uint16_t>(narrow));
+        return as(uint16_t{});
       case DType::kUInt32:
-        return static_cast<C>(static_cast<uint32_t>(wide));
+        return as(uint32_t{});
       case DType::kUInt64:
-        return static_cast<C>(unsigned_wide);
+        return as(uint64_t{});
       default:
-        return static_cast<C>(wide);
+        return as(int64_t{});
     }
   }
 }

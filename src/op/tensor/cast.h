@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_OP_TENSOR_CAST_H_
 #define MXNET_SRC_OP_TENSOR_CAST_H_
 
+#include <mxnet/op/conversions.h>
 #include <mxnet/runtime/ndarray.h>
 
 #include "op/semantics/dispatch.h"
@@ -17,16 +18,22 @@ namespace op {
  * \brief Converts one value as NumPy's astype does.
  *
  * To bool it compares with zero; of a complex number a real type takes the real part; integers
- * wrap. A float beyond the range of an integer type gives a value that is not specified.
+ * wrap. What floats are as integers is that of mxnet/op/conversions.inc.
  */
 template <typename To, typename From>
 inline To CastValue(From value) noexcept {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (std::is_same_v<To, bool>) {
-    if constexpr (kIsComplexType<From>) return value.real() != 0 || value.imag() != 0;
-    if constexpr (kIsHalfType<From>) return static_cast<float>(value) != 0;
-    if constexpr (!kIsComplexType<From> && !kIsHalfType<From>) return value != 0;
+    if constexpr (kIsComplexType<From>) {
+      return CastValue<bool>(value.real()) || CastValue<bool>(value.imag());
+    } else if constexpr (kIsHalfType<From>) {
+      return CastValue<bool>(static_cast<float>(value));
+    } else if constexpr (std::is_floating_point_v<From>) {
+      return IntegerOfFloat<bool>(value);
+    } else {
+      return value != 0;
+    }
   } else if constexpr (kIsHalfType<From>) {
     return CastValue<To>(static_cast<float>(value));
   } else if constexpr (kIsComplexType<To>) {
@@ -42,15 +49,7 @@ inline To CastValue(From value) noexcept {
     if constexpr (std::is_same_v<From, double>) return To(value);
     return To(static_cast<float>(value));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    // By way of a wider integer the result is the same in vector and in scalar code.
-    if constexpr (sizeof(To) < 4) return static_cast<To>(static_cast<int32_t>(value));
-    if constexpr (std::is_same_v<To, uint32_t>) {
-      return static_cast<To>(static_cast<int64_t>(value));
-    }
-    if constexpr (std::is_same_v<To, uint64_t>) {
-      if (value < 0) return static_cast<To>(static_cast<int64_t>(value));
-    }
-    return static_cast<To>(value);
+    return IntegerOfFloat<To>(value);
   } else {
     return static_cast<To>(value);
   }

@@ -51,6 +51,15 @@ def test_round_to_decimals(plugin, dtype, decimals):
     formulas.assert_means(found, formulas.rounded(values, decimals), [values])
 
 
+@pytest.mark.parametrize("goal", formulas.INTEGERS)
+@pytest.mark.parametrize("origin", formulas.FLOATS)
+def test_conversions_to_integers(plugin, origin, goal):
+    values = formulas.to_convert(formulas.DTYPES[origin])
+    expected = formulas.integers_of(values, formulas.DTYPES[goal])
+    found = run(plugin, "astype", {"a": values}, expected, dtype=goal)
+    formulas.assert_means(found, expected, [values])
+
+
 REDUCTIONS = [
     (kind, name, dtype)
     for kind in KINDS

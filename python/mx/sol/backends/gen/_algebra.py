@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy
 
 from ....graph.lowering._value import Declined
-from ._meaning import formula
+from ._meaning import formula, integer_of_float
 from ._types import Type, type_of
 
 
@@ -161,16 +161,12 @@ class Scalar:
         kind, source = self.kind, type_of(origin)
         if origin == self.dtype:
             return text
+        if source.is_float and not kind.is_float:
+            return integer_of_float(kind, source, text)
         if self.dtype == "bool":
             return f"({text} != 0)"
         if kind.is_float:
             if origin == "float64" and kind.size == 2:
                 text = f"mx_odd_float_of_double({text})"
             return kind.rounded(f"({kind.value})({text})")
-        if source.is_float:
-            # What an integer type cannot hold wraps, as in the reference.
-            if self.dtype == "uint64":
-                raise Declined("conversions from floats to uint64")
-            wide = self.dtype in ("int64", "uint32")
-            text = f"mx_to_i{64 if wide else 32}({text})"
         return f"({kind.value})({text})"

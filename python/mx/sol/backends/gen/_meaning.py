@@ -1,8 +1,9 @@
 """What single elements are computed with: functions in C made of the headers' formulas.
 
 mxnet/op/formulas.inc says what elementwise operators mean, mxnet/op/narrow_floats.inc what float16
-and bfloat16 are. Generated code calls a formula as mx_NAME_TYPE, and a conversion as mx_NAME; those
-of them that it calls stand in front of it.
+and bfloat16 are, mxnet/op/conversions.inc what integers floats are. Generated code calls a formula,
+and a conversion to integers, as mx_NAME_TYPE, and a conversion of float16 as mx_NAME; those of them
+that it calls stand in front of it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ffi import config
 from ._types import TYPES, Type
 
 _FORMULAS = "formulas.inc"
+_CONVERSIONS = "conversions.inc"
 _MACRO = re.compile(r"^(MXNET_\w+)\(", re.M)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _CALLED = re.compile(r"\bmx_(\w+)\b")
@@ -52,6 +54,11 @@ def formula(name: str, kind: Type, *args: str) -> str:
     return f"mx_{name}_{kind.short}({', '.join(args)})"
 
 
+def integer_of_float(kind: Type, origin: Type, text: str) -> str:
+    """A float as an integer, or as a boolean."""
+    return f"({kind.value})mx_{_integers()[kind.name]}_{origin.short}({text})"
+
+
 def functions_for(text: str) -> str:
     """The definitions of all formulas and conversions that a text calls, each of them once."""
     made: dict[str, str] = {}
@@ -83,8 +90,8 @@ def _function(name: str, short: str) -> str:
     kind = _KINDS.get(short)
     if kind is None:
         return ""
-    if name in _helpers():
-        return _typed(_helpers()[name], kind)
+    if name in _functions_of_types():
+        return _typed(_functions_of_types()[name], kind)
     text = _formulas().get((name, family_of(kind)))
     if text is None:
         return ""
@@ -107,7 +114,7 @@ def _typed(text: str, kind: Type) -> str:
         words["W"] = f"uint{max(32, bits)}_t"
         words["BITS"] = str(bits)
     text = _WORD.sub(lambda word: words.get(word[0], word[0]), text)
-    return _named(text, _helpers(), f"_{kind.short}")
+    return _named(text, _functions_of_types(), f"_{kind.short}")
 
 
 def _named(text: str, functions: Container[str], suffix: str) -> str:
@@ -159,8 +166,17 @@ def _formulas() -> dict[tuple[str, str], str]:
 
 
 @functools.cache
-def _helpers() -> dict[str, str]:
-    return {row[0]: row[1] for row in _arguments(_FORMULAS, "MXNET_FORMULA_HELPER", 2)}
+def _functions_of_types() -> dict[str, str]:
+    """What formulas call, and what converts floats to integers."""
+    rows = _arguments(_FORMULAS, "MXNET_FORMULA_HELPER", 2)
+    rows += _arguments(_CONVERSIONS, "MXNET_CONVERSION", 2)
+    return {row[0]: row[1] for row in rows}
+
+
+@functools.cache
+def _integers() -> dict[str, str]:
+    """The function that converts floats to integers of a type."""
+    return dict(_arguments(_CONVERSIONS, "MXNET_INTEGER_OF_FLOAT", 2))
 
 
 @functools.cache

@@ -14,15 +14,6 @@ typedef uint16_t mx_item16 __attribute__((may_alias));
 typedef uint32_t mx_item32 __attribute__((may_alias));
 typedef uint64_t mx_item64 __attribute__((may_alias));
 
-/* -- floats to integers: the least integer for what does not fit -- */
-
-MX_INLINE int32_t mx_to_i32(double a) {
-  return a > -2147483649.0 && a < 2147483648.0 ? (int32_t)a : INT32_MIN;
-}
-MX_INLINE int64_t mx_to_i64(double a) {
-  return a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : INT64_MIN;
-}
-
 /* -- what ONNX has of integers and mxnet/op/formulas.inc has not; by 0 all give 0 -- */
 
 /* Div and Mod with fmod=1 truncate, where floor_divide and remainder round down. */

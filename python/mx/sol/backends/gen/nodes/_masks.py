@@ -8,6 +8,7 @@ import onnx_ir
 
 from .....graph.lowering._value import Declined
 from .._kernel import GenKernel, Spec
+from .._meaning import integer_of_float
 from .._table import Known, emits
 from .._target import Target
 from .._types import type_of
@@ -64,7 +65,7 @@ def _one_hot(target: Target, inputs: Inputs, attributes: dict[str, Any], known: 
     number = index.load(f"((const {index.memory} *)in[0])[i / {max(depth * behind, 1)} * {behind}"
                         f" + i % {max(behind, 1)}]")  # fmt: skip
     if index.is_float:  # what is no whole number is no position
-        number = f"mx_to_i64({number})"
+        number = integer_of_float(type_of("int64"), index, number)
     lines = [
         f"int64_t at = (int64_t){number};",
         f"if (at < 0) at += {depth};",
