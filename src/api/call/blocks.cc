@@ -237,7 +237,13 @@ bool IsForBlocks(const MXNetOperator& op, const MXNetTensorSpec& output) {
   constexpr uint64_t kPlaced = kMXNetOpZeroed | kMXNetOpDataDependent;
   const bool is_plain = (op.properties & (kMXNetOpElementwise | kPlaced)) == kMXNetOpElementwise &&
                         op.workspace == nullptr;
-  return is_plain && SizeOf(ShapeOf(output)) >= kFewForBlocks;
+  if (!is_plain) return false;
+  // Of more elements than 64 bits count there is no memory for the output, which is the error then.
+  int64_t size = 1;
+  for (int64_t extent : ShapeOf(output)) {
+    size = std::min<int64_t>(size, kFewForBlocks) * std::min<int64_t>(extent, kFewForBlocks);
+  }
+  return size >= kFewForBlocks;
 }
 
 bool TryInBlocks(const BlockCall& call, const DLTensor& out) {
