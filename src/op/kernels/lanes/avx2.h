@@ -25,6 +25,8 @@ struct Lanes32 {
   static constexpr int kCount = 8;
   static constexpr Mask kAll = 0xff;
 
+  MXNET_INLINE bool Any(Mask lanes) { return lanes != 0; }
+
   MXNET_INLINE Vector Load(const void* x) {
     return _mm256_loadu_si256(static_cast<const __m256i*>(x));
   }
@@ -84,6 +86,8 @@ struct Lanes64 {
   using Mask = unsigned;
   static constexpr int kCount = 4;
   static constexpr Mask kAll = 0xf;
+
+  MXNET_INLINE bool Any(Mask lanes) { return lanes != 0; }
 
   MXNET_INLINE Vector Load(const void* x) { return Lanes32::Load(x); }
   MXNET_INLINE void Store(void* x, Vector v) { Lanes32::Store(x, v); }
@@ -171,11 +175,14 @@ struct Lanes<float> : Lanes32 {
   MXNET_INLINE Mask LessEqual(Vector a, Vector b) { return Compare<_CMP_LE_OQ>(a, b); }
   MXNET_INLINE Mask Less(Vector a, Vector b) { return Compare<_CMP_LT_OQ>(a, b); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Compare<_CMP_NEQ_UQ>(a, b); }
-  /*! \brief Lanes in which one of both is NaN. */
-  MXNET_INLINE Mask Unordered(Vector a, Vector b) { return Compare<_CMP_UNORD_Q>(a, b); }
+  /*! \brief Lanes in which one of both is NaN; as vectors they are gathered in fewer steps. */
+  MXNET_INLINE Vector Unordered(Vector a, Vector b) {
+    return _mm256_castps_si256(_mm256_cmp_ps(Cast(a), Cast(b), _CMP_UNORD_Q));
+  }
+  MXNET_INLINE bool Any(Vector lanes) { return _mm256_testz_si256(lanes, lanes) == 0; }
   /*! \brief x in lanes in which it is NaN, and other. */
   MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
-    const auto nan = _mm256_cmp_ps(Cast(x), Cast(x), _CMP_UNORD_Q);
+    const auto nan = Cast(Unordered(x, x));
     return _mm256_castps_si256(_mm256_blendv_ps(Cast(other), Cast(x), nan));
   }
 };
@@ -197,11 +204,14 @@ struct Lanes<double> : Lanes64 {
   MXNET_INLINE Mask LessEqual(Vector a, Vector b) { return Compare<_CMP_LE_OQ>(a, b); }
   MXNET_INLINE Mask Less(Vector a, Vector b) { return Compare<_CMP_LT_OQ>(a, b); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Compare<_CMP_NEQ_UQ>(a, b); }
-  /*! \brief Lanes in which one of both is NaN. */
-  MXNET_INLINE Mask Unordered(Vector a, Vector b) { return Compare<_CMP_UNORD_Q>(a, b); }
+  /*! \brief Lanes in which one of both is NaN; as vectors they are gathered in fewer steps. */
+  MXNET_INLINE Vector Unordered(Vector a, Vector b) {
+    return _mm256_castpd_si256(_mm256_cmp_pd(Cast(a), Cast(b), _CMP_UNORD_Q));
+  }
+  MXNET_INLINE bool Any(Vector lanes) { return _mm256_testz_si256(lanes, lanes) == 0; }
   /*! \brief x in lanes in which it is NaN, and other. */
   MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
-    const auto nan = _mm256_cmp_pd(Cast(x), Cast(x), _CMP_UNORD_Q);
+    const auto nan = Cast(Unordered(x, x));
     return _mm256_castpd_si256(_mm256_blendv_pd(Cast(other), Cast(x), nan));
   }
 };

@@ -26,6 +26,8 @@ struct Lanes32 {
   static constexpr int kCount = 16;
   static constexpr Mask kAll = 0xffff;
 
+  MXNET_INLINE bool Any(Mask lanes) { return lanes != 0; }
+
   /*! \brief The lanes of numbers with a bit set. */
   static constexpr Mask Having(int bit) {
     return bit == 1 ? 0xaaaa : bit == 2 ? 0xcccc : bit == 4 ? 0xf0f0 : 0xff00;
@@ -81,6 +83,8 @@ struct Lanes64 {
   using Mask = __mmask8;
   static constexpr int kCount = 8;
   static constexpr Mask kAll = 0xff;
+
+  MXNET_INLINE bool Any(Mask lanes) { return lanes != 0; }
 
   static constexpr Mask Having(int bit) { return bit == 1 ? 0xaa : bit == 2 ? 0xcc : 0xf0; }
   MXNET_INLINE Vector Load(const void* x) { return _mm512_loadu_si512(x); }
