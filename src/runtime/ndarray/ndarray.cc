@@ -322,6 +322,19 @@ namespace {
   });
 }
 
+/*! \brief MXNetNDArrayCreate of a 0-d array. */
+[[gnu::noinline]] int CreateElement(DLDataType dtype, DLDevice ctx, int options,
+                                    MXNetNDArrayHandle* out) {
+  ArrayObject* array = (options & kMXNetCreateZeroed) == 0
+                           ? mxnet::runtime::TryNewElement(dtype, ctx)
+                           : mxnet::runtime::TryNewSmallArray(ShapeView(), dtype, ctx, true);
+  if (__builtin_expect(array == nullptr, 0)) {
+    return CreateArray(nullptr, 0, dtype, ctx, options, out);
+  }
+  *out = array;
+  return 0;
+}
+
 /*! \brief The general way of MXNetNDArrayView. */
 [[gnu::noinline]] int NewView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
                               const int64_t* strides, int ndim, DLDataType dtype,
@@ -355,16 +368,16 @@ namespace {
 
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
                        MXNetNDArrayHandle* out) {
-  if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
-    const bool zeroed = (options & kMXNetCreateZeroed) != 0;
-    ArrayObject* array = ndim == 0 && !zeroed
-                             ? mxnet::runtime::TryNewElement(dtype, ctx)
-                             : mxnet::runtime::TryNewSmallArray(
-                                   ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx, zeroed);
+  if (__builtin_expect(out != nullptr && ndim > 0 && shape != nullptr, 1)) {
+    ArrayObject* array =
+        mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx,
+                                         (options & kMXNetCreateZeroed) != 0);
     if (__builtin_expect(array != nullptr, 1)) {
       *out = array;
       return 0;
     }
+  } else if (out != nullptr && ndim == 0) {
+    return CreateElement(dtype, ctx, options, out);
   }
   return CreateArray(shape, ndim, dtype, ctx, options, out);
 }
