@@ -202,8 +202,10 @@ def test_threads_beside_each_other(acc, position: int) -> None:
         try:
             for *_, step in steps_of(acc):
                 step(mine[number])
-        except RuntimeError:
-            pass  # told while it was going on, as the other one has read
+        except RuntimeError as error:
+            # Told while it was going on, as the other one has read; the rest was not begun.
+            seen[number] = {"told": f"RuntimeError: {error}"}
+            return
         seen[number] = look(mine[number], list(mine[number]))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
