@@ -30,9 +30,9 @@ _COMMON = (
 )
 # No -march: a wheel has to run on every machine of its architecture.
 _OPTIMIZED = ("-O3", "-DNDEBUG")
-# Of debug information, lines alone are shown; all of it takes half as long again to write. With -Og,
-# which compiles in two thirds of the time, AddressSanitizer takes what is left on the stack of a
-# thread that the interpreter ends in a callback for variables.
+# Of debug information, lines alone are shown; all of it takes half as long again to write. With
+# -Og, which compiles in two thirds of the time, AddressSanitizer takes what is left on the stack of
+# a thread that the interpreter ends in a callback for variables.
 _SANITIZED = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 _LINK = ("-pthread", "-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,relro", "-Wl,-z,now")
 
