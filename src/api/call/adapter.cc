@@ -80,13 +80,6 @@ struct TypedInputs {
   Run<DLTensor, kFewTensors> tensors;
 };
 
-/*! \brief Whether inputs, as TensorsToConvert writes them, have to be converted. */
-bool AreToConvert(const DLTensor* tensors, const MXNetTensorSpec* specs, int num_in) {
-  bool any = false;
-  for (int i = 0; i < num_in; ++i) any |= IsGiven(tensors[i]) && tensors[i].dtype != specs[i].dtype;
-  return any;
-}
-
 /*! \brief Executes the call of an elementwise operator in blocks; the NULL array where not. */
 NDArray RunInBlocks(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs>* parts,
                     const void* attributes, TypedInputs* inputs, const MXNetTensorSpec& spec,
@@ -96,8 +89,8 @@ NDArray RunInBlocks(const MXNetOperator& op, const MXNetArgs& args, CallParts<Ca
   DLTensor* const tensors = inputs->tensors.get();
   parts->inputs.TensorsToConvert(specs, tensors);
   const bool makes = parts->out < 0;
-  if (makes && !AreToConvert(tensors, specs, num_in)) return NDArray();
   const BlockCall call{op, attributes, specs, tensors, num_in, spec.dtype};
+  if (makes && !ConvertsInputs(call)) return NDArray();
   NDArray out = makes ? Output(spec, ctx, false).Finish() : TargetOf(spec, args[parts->out], op);
   return TryInBlocks(call, out.tensor()) ? out : NDArray();
 }

@@ -246,6 +246,12 @@ bool IsForBlocks(const MXNetOperator& op, const MXNetTensorSpec& output) {
   return size >= kFewForBlocks;
 }
 
+bool ConvertsInputs(const BlockCall& call) {
+  bool any = false;
+  for (int i = 0; i < call.num_in; ++i) any |= Converts(call, i);
+  return any;
+}
+
 bool TryInBlocks(const BlockCall& call, const DLTensor& out) {
   if (call.num_in > kMostInputs || !IsHost(out.device) || Repeats(out)) return false;
   if (!ReadsOwnElements(call, out)) return false;

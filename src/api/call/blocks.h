@@ -29,6 +29,9 @@ struct BlockCall {
   DLDataType result; /*!< what run gives, before it is converted to the type of the output */
 };
 
+/*! \brief Whether any input is given in another type than the operator takes. */
+bool ConvertsInputs(const BlockCall& call);
+
 /*!
  * \brief Executes a call in blocks, on several threads where it is long.
  *
