@@ -1,5 +1,6 @@
 """Operators write to `out` once: none makes an array of its own first, which is then copied.
-Elementwise ones do so whatever its type and those of the operands are: they convert in blocks.
+Elementwise ones do so whatever its type and those of the operands are: they convert in blocks;
+sums, products and means if its type is wider than that of their result: they compute in it.
 
 Such an array shows in the peak of the process's memory, which the kernel keeps and can be reset.
 """
@@ -90,6 +91,8 @@ FURTHER = {
     "trace": ("X.trace(rows[:, None], axis1=0, axis2=1, out=out)", *FLOATS),
     "var": ("X.var(rows, 0, out=out)", *FLOATS),
 }
+# Which compute in the type of `out`, if it is wider.
+IN_TYPE_OF_OUT = ("cumprod", "cumsum", "mean", "prod", "sum", "trace")
 # What a call needs beside its `out`: the means that elements are compared with.
 NEEDED = {"std": BYTES, "var": BYTES}
 
@@ -126,6 +129,8 @@ def cases():
         call, size, dtype = found[name]
         wider = "int16" if dtype == TO_BOOL[1] and size == TO_BOOL[0] else WIDER[dtype]
         found[f"{name}, of another type"] = (call, size, dtype, wider)
+    for name in IN_TYPE_OF_OUT:
+        found[f"{name}, of another type"] = (*FURTHER[name], "float64")
     found["power of integers, of another type"] = ("X.power(a, a, out=out)", *INTEGERS, "float64")
     names = ("add", "power", "less", "arctan2")
     for name, dtype in itertools.product(names, ("int16", "float32")):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mx
+from mx.op import TensorSpec, infer
 
 from .compare import BFLOAT16, DTYPES, assert_same, assert_same_error, quiet, sample
 
@@ -126,6 +127,37 @@ def test_dtype_of_the_result(name, source, target):
     array = sample(SHAPE, source)
     expected = getattr(np, name)(array, axis=1, dtype=target)
     assert_same(getattr(mx.np, name)(array, axis=1, dtype=target), expected, exact=False)
+
+
+@pytest.mark.parametrize("target", ["float32", "float64", "int64", "complex64", "complex128"])
+@pytest.mark.parametrize("source", ["bool", "uint8", "int32", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "cumsum", "cumprod", "trace"])
+def test_a_wider_out_is_computed_in(name, source, target):
+    """The source's own type would lose the 1 beside a number that is as large as it has bits."""
+    large = 2**11 if source == "float16" else 2**24
+    values = np.array([[3, large, 0], [1, 1, 5], [0, 2, 1 - large]])
+    array = np.concatenate([values.astype(source)] * 2, axis=1)
+    given = {} if name == "trace" else {"axis": 0}
+    with quiet():
+        result = getattr(np, name)(array, **given)
+        if not np.can_cast(result.dtype, target, "same_kind"):
+            with pytest.raises(TypeError, match=f"'out'.: Cannot cast output .* to .*{target}"):
+                getattr(mx.np, name)(array, **given, out=mx.np.empty(result.shape, dtype=target))
+            return
+        out = np.empty(result.shape, target)
+        getattr(np, name)(array, **given, out=out)
+    ours = mx.np.empty(result.shape, dtype=target)
+    assert getattr(mx.np, name)(array, **given, out=ours) is ours
+    (told,) = infer(getattr(mx.np, name), array, **given, out=TensorSpec(result.shape, target))
+    assert (told.shape, told.dtype) == (ours.shape, ours.dtype)
+    is_narrower = np.promote_types(result.dtype, target) != target
+    assert_same(ours, out, exact=not is_narrower and name != "mean")
+
+
+def test_out_of_a_type_does_not_decide_where_one_is_asked_for():
+    out = mx.np.empty((), dtype="float64")
+    mx.np.sum([1.0, 2.0**24, -(2.0**24)], dtype="float32", out=out)
+    assert out == np.sum(np.array([1, 2.0**24, -(2.0**24)], "float32"))
 
 
 @pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int32", "uint32", "float16"])

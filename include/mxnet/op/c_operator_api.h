@@ -80,7 +80,10 @@ typedef enum {
   kMXNetOpZeroed = 1024,
   /*! Calls of the function are executed by a body of its own, and no library of an accelerator is
    *  asked for them; run is for plans. */
-  kMXNetOpOwnBody = 2048
+  kMXNetOpOwnBody = 2048,
+  /*! Where no type is asked for by the parameter of role kMXNetRoleDType, that of `out` is, if it
+   *  holds all that the result's does: the operator computes in it, and writes to `out` at once. */
+  kMXNetOpTypeOfOut = 4096
 } MXNetOpProperty;
 
 /*! \brief How the types of the inputs are made one before an operator sees them. */

@@ -17,6 +17,7 @@
 #include "api/call/outputs.h"
 #include "api/call/parts.h"
 #include "api/call/tensor_spec.h"
+#include "api/call/type_of_out.h"
 #include "api/call/view_call.h"
 #include "op/tensor/cast.h"
 #include "runtime/core/function.h"
@@ -164,6 +165,9 @@ void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* r
   if (__builtin_expect(!by_elements, 1)) {
     Check(op.infer(op.self, inputs.specs.get(), num_in, attributes.get(), specs.data(),
                    specs.size()));
+    if (const auto wider = WiderTypeOfOut(op, args, parts, specs.data())) {
+      return CallInFull(op, ArgsWithType(args, parts.dtype, *wider).args(), ret);
+    }
   }
   if (__builtin_expect(op.measure != nullptr, 0) && (by_elements || !AreKnown(specs))) {
     parts.inputs.Tensors(inputs.specs.get(), inputs.tensors.get());
@@ -212,25 +216,33 @@ void CheckAsInferred(const MXNetOperator& op, const MXNetArgs& args, CallParts<S
   if (parts->out >= 0 && reads_elements) InferOut(args[parts->out], op, outputs);
 }
 
+/*! \brief Writes the specs of outputs, if there are no more than there is room for: their number.
+ */
+int InferInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetTensorSpec* outputs,
+                int room) {
+  CallParts<SpecInputs> parts;
+  ReadParts(op, args, &parts);
+  CallAttributes attributes(op, args);
+  const std::vector<MXNetTensorSpec>& specs =
+      parts.inputs.Specs(RuleOf(op, args, parts, attributes));
+  const int num_in = static_cast<int>(specs.size());
+  const auto [count, is_one] = CountOutputs(op, specs.data(), num_in, attributes.get());
+  if (count > room) return count;
+  Check(op.infer(op.self, specs.data(), num_in, attributes.get(), outputs, count));
+  if (!is_one) CheckNoOut(args, parts.out, count);
+  if (const auto wider = WiderTypeOfOut(op, args, parts, outputs)) {
+    return InferInFull(op, ArgsWithType(args, parts.dtype, *wider).args(), outputs, room);
+  }
+  CheckAsInferred(op, args, &parts, outputs);
+  return count;
+}
+
 int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* values,
           const int* type_codes, int num_args, MXNetTensorSpec* outputs, int* num_out) {
   return GuardedCall(func, [&] {
     const HostAttributes given(func, values, type_codes, num_args);
-    const MXNetArgs args = given.args();
-    CheckMutated(args);
-    CallParts<SpecInputs> parts;
-    ReadParts(*op, args, &parts);
-    CallAttributes attributes(*op, args);
-    const std::vector<MXNetTensorSpec>& specs =
-        parts.inputs.Specs(RuleOf(*op, args, parts, attributes));
-    const int num_in = static_cast<int>(specs.size());
-    const auto [count, is_one] = CountOutputs(*op, specs.data(), num_in, attributes.get());
-    if (count <= *num_out) {
-      Check(op->infer(op->self, specs.data(), num_in, attributes.get(), outputs, count));
-      if (!is_one) CheckNoOut(args, parts.out, count);
-      CheckAsInferred(*op, args, &parts, outputs);
-    }
-    *num_out = count;
+    CheckMutated(given.args());
+    *num_out = InferInFull(*op, given.args(), outputs, *num_out);
     return 0;
   });
 }

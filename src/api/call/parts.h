@@ -27,6 +27,7 @@ struct CallParts {
   bool has_context{false};
   int context{-1};
   int dtype{-1};
+  bool asks_for_type{false};
 };
 
 template <typename Inputs>
@@ -74,7 +75,8 @@ void ReadParts(const MXNetOperator& op, const MXNetArgs& args, CallParts<Inputs>
         if (args.type_codes[i] != kMXNetNull) parts->context = i;
         break;
       case kMXNetRoleDType:
-        if (args.type_codes[i] != kMXNetNull) parts->dtype = i;
+        parts->dtype = i;
+        parts->asks_for_type = args.type_codes[i] != kMXNetNull;
         break;
       default:
         break;
@@ -87,7 +89,7 @@ TypeRule RuleOf(const MXNetOperator& op, const MXNetArgs& args, const CallParts<
                 const CallAttributes& attributes) {
   const bool by_dtype =
       op.type_rule == kMXNetTypesNumbersByDType || op.type_rule == kMXNetTypesStored;
-  const bool asks = by_dtype && parts.dtype >= 0;
+  const bool asks = by_dtype && parts.asks_for_type;
   return {op.type_rule, asks, asks ? DTypeOf(args[parts.dtype]) : DLDataType{}, &op,
           attributes.get()};
 }

@@ -197,8 +197,8 @@ void RunVariance(const RunCall& call, const MomentAttributes& attributes) {
   variance.Finish();
 }
 
-constexpr char kMomentDTypeDoc[] =
-    "Type of the elements and the result; float64 for integers and bool, else that of a.";
+#define MXNET_MOMENT_DTYPE_DOC \
+  "Type of the elements and the result; float64 for integers and bool, else that of a"
 
 MXNET_REGISTER_OPERATOR("_npi.mean", MomentAttributes)
     .describe(
@@ -206,10 +206,12 @@ MXNET_REGISTER_OPERATOR("_npi.mean", MomentAttributes)
         "elements it is NaN.")
     .input("a", "Elements to average.")
     .attribute("axis", &MomentAttributes::axis, nullptr, MXNET_AXIS_DOC)
-    .attribute("dtype", &MomentAttributes::dtype, nullptr, kMomentDTypeDoc)
+    .attribute("dtype", &MomentAttributes::dtype, nullptr,
+               MXNET_MOMENT_DTYPE_DOC ", or that of out, where it is wider.")
     .out()
     .attribute("keepdims", &MomentAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)
     .types(kMXNetTypesNumbersByDType)
+    .properties(kMXNetOpTypeOfOut)
     .release_gil(kReleaseGilBytes)
     .infer(&InferMean)
     .run(&RunMean);
@@ -222,7 +224,7 @@ MXNET_REGISTER_OPERATOR("_npi.mean", MomentAttributes)
                 "elements it is NaN.")                                                   \
       .input("a", "Elements.")                                                           \
       .attribute("axis", &MomentAttributes::axis, nullptr, MXNET_AXIS_DOC)               \
-      .attribute("dtype", &MomentAttributes::dtype, nullptr, kMomentDTypeDoc)            \
+      .attribute("dtype", &MomentAttributes::dtype, nullptr, MXNET_MOMENT_DTYPE_DOC ".") \
       .out()                                                                             \
       .attribute("ddof", &MomentAttributes::ddof, 0,                                     \
                  "The divisor is the number of elements less ddof, and no less than 0.") \

@@ -124,9 +124,10 @@ void RunScan(const RunCall& call, const ScanAttributes& attributes) {
       .input("a", kArrayDoc)                                                                 \
       .attribute("axis", &ScanAttributes::axis, nullptr, "The axis; None flattens.")         \
       .attribute("dtype", &ScanAttributes::dtype, nullptr,                                   \
-                 "Type of the result, converted to first.")                                  \
+                 "Type of the result, converted to first; that of out, where it is wider.")  \
       .out()                                                                                 \
       .types(kMXNetTypesNumbersByDType)                                                      \
+      .properties(kMXNetOpTypeOfOut)                                                         \
       .release_gil(kReleaseGilBytes)                                                         \
       .infer(&InferScan)                                                                     \
       .run(&RunScan<Op>)

@@ -81,10 +81,11 @@ void RunTotal(const RunCall& call, const TotalAttributes& attributes) {
       .input("a", "Elements to reduce.")                                                       \
       .attribute("axis", &TotalAttributes::axis, nullptr, MXNET_AXIS_DOC)                      \
       .attribute("dtype", &TotalAttributes::dtype, nullptr,                                    \
-                 "Type of the result, converted to first.")                                    \
+                 "Type of the result, converted to first; that of out, where it is wider.")    \
       .out()                                                                                   \
       .attribute("keepdims", &TotalAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)            \
       .types(kMXNetTypesNumbersByDType)                                                        \
+      .properties(kMXNetOpTypeOfOut)                                                           \
       .release_gil(kReleaseGilBytes)                                                           \
       .data(&(Table))                                                                          \
       .infer(&InferTotal)                                                                      \

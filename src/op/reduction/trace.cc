@@ -60,6 +60,7 @@ MXNET_REGISTER_OPERATOR("_npi.trace", TraceAttributes)
     .attribute("dtype", &TraceAttributes::dtype, nullptr, "Type of the result, as of sum.")
     .out()
     .types(kMXNetTypesNumbersByDType)
+    .properties(kMXNetOpTypeOfOut)
     .infer(&InferTrace)
     .run(&RunTrace);
 
