@@ -287,6 +287,12 @@ class MXNET_HIDDEN OperatorRegistry {
     ++next_;
     return *this;
   }
+  /*! \brief An input that calls change, so that it has to be an array. */
+  [[gnu::cold]] OperatorRegistry& mutated_input(std::string name, std::string doc) {
+    registry_.add_argument(std::move(name), kMutated, std::move(doc)).mutated();
+    ++next_;
+    return *this;
+  }
   /*! \brief An input that may be None. */
   [[gnu::cold]] OperatorRegistry& optional_input(std::string name, std::string doc) {
     registry_.add_argument(std::move(name), kOptionalArray, nullptr, std::move(doc));
@@ -303,6 +309,13 @@ class MXNET_HIDDEN OperatorRegistry {
   template <typename T, typename Base>
   [[gnu::cold]] OperatorRegistry& attribute(std::string name, T Base::* member, std::string doc) {
     registry_.add_argument(std::move(name), Type<T>(), std::move(doc));
+    return Read<T>(member);
+  }
+  /*! \brief An attribute that is no parameter of its own: what the argument of the input before it
+   * is. */
+  template <typename T, typename Base>
+  [[gnu::cold]] OperatorRegistry& kind_of_input(T Base::* member) {
+    --next_;
     return Read<T>(member);
   }
   /*! \brief An attribute with a default: nullptr for None, a bool, a number, a string. */
@@ -441,6 +454,7 @@ class MXNET_HIDDEN OperatorRegistry {
 
  private:
   static constexpr runtime::ParamType kArray{"ArrayLike", kMXNetRoleArray};
+  static constexpr runtime::ParamType kMutated{"ndarray", kMXNetRoleArray};
   static constexpr runtime::ParamType kOptionalArray{"ArrayLike | None", kMXNetRoleArray};
   static constexpr runtime::ParamType kArrays{"Sequence[ArrayLike]", kMXNetRoleArrays};
   static constexpr runtime::ParamType kContext{"Context | str | None", kMXNetRoleContext};

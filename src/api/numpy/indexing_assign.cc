@@ -5,7 +5,6 @@
 #include <mxnet/op/extent.h>
 #include <mxnet/op/operator.h>
 
-#include <cstddef>
 #include <memory>
 
 #include "api/argument/arguments.h"
@@ -260,12 +259,6 @@ struct SetAttributes {
   IsArray value_is_array;
 };
 
-/*! \brief Reads one member of SetAttributes. */
-template <typename T>
-void ReadAttribute(const MXNetArgValue& arg, MXNetFunctionHandle func, int index, void* at) {
-  *static_cast<T*>(at) = AttributeTraits<T>::Read(arg, func, index);
-}
-
 /*! \brief The array is of the spec that it has, if the value fits. */
 void InferSet(const InferCall& call, const SetAttributes& attributes) {
   const MXNetTensorSpec& a = call.in[0];
@@ -301,46 +294,19 @@ void RunSet(const RunCall& call, const SetAttributes& attributes) {
   CopyCast(value.tensor(), TensorOf(subarray, out.dtype, out.device));
 }
 
-/*!
- * \brief Assignment as an operator. It is described here by hand, as its first input is one that
- * calls change, and one of its attributes is of the class of an input.
- */
-MXNetOperator SetOperator() {
-  using Typed = details::TypedOperator<SetAttributes>;
-  static Typed typed;
-  typed.infer = &InferSet;
-  typed.operations = &CountAssigned;
-  typed.run = &RunSet;
-  typed.readers = {
-      {1, offsetof(SetAttributes, key), &ReadAttribute<std::shared_ptr<const IndexKey>>},
-      {2, offsetof(SetAttributes, value_is_array), &ReadAttribute<IsArray>}};
-  MXNetOperator op{};
-  op.struct_size = sizeof(op);
-  op.version = 1;
-  op.num_outputs = 1;
-  op.properties = kMXNetOpOwnBody;
-  op.type_rule = kMXNetTypesStored;
-  op.attrs_size = sizeof(SetAttributes);
-  op.self = &typed;
-  op.read = &Typed::Read;
-  op.destroy = &Typed::Destroy;
-  op.infer = &Typed::Infer;
-  op.operations = &Typed::Operations;
-  op.run = &Typed::Run;
-  return op;
-}
-
-const MXNetOperator set_operator = SetOperator();
-
-MXNET_REGISTER_ANYWHERE("_npi.setitem")
+MXNET_REGISTER_OPERATOR("_npi.setitem", SetAttributes)
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
-    .add_argument("a", runtime::ParamType{"ndarray", kMXNetRoleArray}, "The array that is changed.")
-    .mutated()
-    .add_argument("key", "Any", kKeyDoc)
-    .add_argument("value", kArrayType, "What broadcasts to the elements; converted to their type.")
+    .mutated_input("a", "The array that is changed.")
+    .attribute("key", &SetAttributes::key, kKeyDoc)
+    .input("value", "What broadcasts to the elements; converted to their type.")
+    .kind_of_input(&SetAttributes::value_is_array)
     .returns("None")
-    .set_operator(&set_operator)
-    .set_function(AnywhereBody::New(&SetItem));
+    .flags(kMXNetFuncAnywhere)
+    .types(kMXNetTypesStored)
+    .infer(&InferSet)
+    .operations(&CountAssigned)
+    .run(&RunSet)
+    .body(&NewAnywhere<&SetItem>);
 
 }  // namespace
 }  // namespace op

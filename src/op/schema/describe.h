@@ -7,13 +7,6 @@
 
 #include <mxnet/runtime/registry.h>
 
-/*!
- * \brief Starts the registration of a function of arrays of any device that is no operator; its
- * body is an AnywhereBody.
- */
-#define MXNET_REGISTER_ANYWHERE(Name) \
-  MXNET_REGISTER_API(Name).flags(kMXNetFuncOperator | kMXNetFuncAnywhere).returns("ndarray")
-
 namespace mxnet {
 namespace op {
 
