@@ -13,6 +13,8 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
+
+#include "op/kernels/lanes/avx2.h"
 #endif
 
 namespace mxnet {
@@ -96,10 +98,72 @@ struct IntegerDivision {
   }
 };
 
+/*!
+ * \brief The same with AVX2, which converts no integers of 64 bits: those from -2**51 to below
+ * 2**51 are the last bits of a double near 1.5 * 2**52.
+ */
+struct NarrowIntegerDivision {
+  using Lanes = avx2::Lanes64;
+  static constexpr int64_t kCount = Lanes::kCount;
+
+  template <bool kQuotients>
+  MXNET_TARGET_AVX2_FMA static bool Run(const int64_t* a, int64_t a_step, const int64_t* b,
+                                        int64_t b_step, int64_t n, int64_t* out) {
+    const __m256i ones = _mm256_set1_epi64x(1);
+    __m256i reached = _mm256_setzero_si256();
+    __m256i x = _mm256_set1_epi64x(*a);
+    __m256i y = _mm256_set1_epi64x(*b);
+    int64_t i = 0;
+    for (; i + kCount <= n; i += kCount) {
+      if (a_step != 0) x = Lanes::Load(a + i);
+      if (b_step != 0) y = Lanes::Load(b + i);
+      Lanes::Store(out + i, Divide<kQuotients>(x, y, &reached));
+    }
+    if (i < n) {
+      if (a_step != 0) x = Lanes::LoadFirst(a + i, n - i, ones);
+      if (b_step != 0) y = Lanes::LoadFirst(b + i, n - i, ones);
+      Lanes::StoreFirst(out + i, n - i, Divide<kQuotients>(x, y, &reached));
+    }
+    // Each number plus 2**51 is below 2**52.
+    return _mm256_testz_si256(reached, _mm256_set1_epi64x(-(int64_t(1) << 52))) != 0;
+  }
+
+ private:
+  static constexpr double kShift = 0x1.8p52;
+  static constexpr int64_t kShiftBits = 0x4338000000000000;
+
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256d ToDoubles(__m256i x) {
+    const __m256i shifted = _mm256_add_epi64(x, _mm256_set1_epi64x(kShiftBits));
+    return _mm256_sub_pd(_mm256_castsi256_pd(shifted), _mm256_set1_pd(kShift));
+  }
+
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256i ToIntegers(__m256d x) {
+    const __m256d shifted = _mm256_add_pd(x, _mm256_set1_pd(kShift));
+    return _mm256_sub_epi64(_mm256_castpd_si256(shifted), _mm256_set1_epi64x(kShiftBits));
+  }
+
+  /*! \brief `reached` collects the bits of the numbers, made positive where they are within. */
+  template <bool kQuotients>
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256i Divide(__m256i x, __m256i y,
+                                                                  __m256i* reached) {
+    const __m256i most = _mm256_set1_epi64x(int64_t(1) << 51);
+    *reached = _mm256_or_si256(*reached, _mm256_add_epi64(x, most));
+    *reached = _mm256_or_si256(*reached, _mm256_add_epi64(y, most));
+    // Of a divisor of 0, in place of which 1 divides, the remainder is 0.
+    const __m256i zero = _mm256_cmpeq_epi64(y, _mm256_setzero_si256());
+    const __m256d dividend = ToDoubles(x);
+    const __m256d divisor = ToDoubles(_mm256_sub_epi64(y, zero));
+    const __m256d down = _mm256_floor_pd(_mm256_div_pd(dividend, divisor));
+    if (kQuotients) return _mm256_andnot_si256(zero, ToIntegers(down));
+    return ToIntegers(_mm256_fnmadd_pd(down, divisor, dividend));
+  }
+};
+
 template <bool kQuotients>
 ExactDivision<int64_t> Find(const int64_t*) noexcept {
-  if (HostCpuLevel() < CpuLevel::kAvx512) return nullptr;
-  return &IntegerDivision::Run<kQuotients>;
+  if (HostCpuLevel() >= CpuLevel::kAvx512) return &IntegerDivision::Run<kQuotients>;
+  if (HostCpuLevel() >= CpuLevel::kAvx2) return &NarrowIntegerDivision::Run<kQuotients>;
+  return nullptr;
 }
 
 template <bool kQuotients, typename T>

@@ -38,11 +38,14 @@ inline bool IsExact(double a, double b) {
 inline bool IsExact(float a, float b) {
   return std::fabs(a / b) < 0x1p21f && std::fabs(b) <= std::numeric_limits<float>::max();
 }
-/*! \brief Whether double has both, so that no quotient is rounded up to a whole number. */
+/*!
+ * \brief Whether double has both, so that no quotient is rounded up to a whole number, and all
+ * processors convert them by additions.
+ */
 inline bool IsExact(int64_t a, int64_t b) {
-  constexpr uint64_t kMost = uint64_t(1) << 53;
-  return static_cast<uint64_t>(a) + kMost <= 2 * kMost &&
-         static_cast<uint64_t>(b) + kMost <= 2 * kMost;
+  constexpr uint64_t kBeyond = uint64_t(1) << 51;
+  return static_cast<uint64_t>(a) + kBeyond < 2 * kBeyond &&
+         static_cast<uint64_t>(b) + kBeyond < 2 * kBeyond;
 }
 
 }  // namespace op
