@@ -117,6 +117,9 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
     return {f, UnaryLoop<Wide, T>(name)};
   }
   if (const Function f = FindAt<T, CpuLevel::kAvx2>("v", name)) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (std::strcmp(name, "exp") == 0) return {f, &Narrow::template RunUnary<avx2::ExpFloat>};
+    }
     return {f, UnaryLoop<Narrow, T>(name)};
   }
   return {};
