@@ -82,6 +82,10 @@ Comparison MakeComparison() {
     op.table.loops[kIndexFloat32] = &WideComparison<Op, float>;
     op.table.loops[kIndexFloat64] = &WideComparison<Op, double>;
     op.table.loops[kIndexInt64] = &WideComparison<Op, int64_t>;
+  } else if (HostCpuLevel() >= CpuLevel::kAvx2) {
+    op.table.loops[kIndexFloat32] = &NarrowComparison<Op, float>;
+    op.table.loops[kIndexFloat64] = &NarrowComparison<Op, double>;
+    op.table.loops[kIndexInt64] = &NarrowComparison<Op, int64_t>;
   }
 #endif
   return {op, &MixedRun<Op, int64_t, uint64_t>, &MixedRun<Op, uint64_t, int64_t>};

@@ -58,6 +58,9 @@ UnaryOp ClassTestOf() {
   if (HostCpuLevel() >= CpuLevel::kAvx512) {
     table.loops[kIndexFloat32] = &WideClassTest<Op, float>;
     table.loops[kIndexFloat64] = &WideClassTest<Op, double>;
+  } else if (HostCpuLevel() >= CpuLevel::kAvx2) {
+    table.loops[kIndexFloat32] = &NarrowClassTest<Op, float>;
+    table.loops[kIndexFloat64] = &NarrowClassTest<Op, double>;
   }
 #endif
   return {table, Op::kRule, Op::kResult};
