@@ -20,11 +20,13 @@ UNARY = [
     *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
 ]
 BINARY = ["power", "arctan2", "hypot"]
+COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 EXACT = [
     *("add", "subtract", "multiply", "divide", "maximum", "minimum"),
-    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *COMPARISONS,
     *("floor_divide", "remainder"),
 ]
+CLASSES = ["isnan", "isinf", "isfinite"]
 FLOATS = ["float32", "float64"]
 LEVELS = ["baseline", "avx2", "avx512"]
 # A long double is no more than a double on some machines, and then not the correct result.
@@ -66,6 +68,7 @@ def representable(dtype):
     sizes = np.abs(bases)
     small = np.array([(b, n) for b in range(-40, 1000) for n in range(2, 40)], dtype=np.float64)
     small = small[np.abs(small[:, 0]) ** small[:, 1] < 2.0 ** (info.nmant + 1)]
+    beyond = np.repeat([np.inf, -np.inf, 0, -0.0, np.nan, 3], 10)
     roots = np.array([(b**n, k / n, b**k) for n in (2, 4, 8) for k in (1, 3) for b in range(2, 8)])
     cases = {
         "cubes": ("cbrt", [cubes**3.0], cubes),
@@ -78,6 +81,12 @@ def representable(dtype):
         "squares": ("power", [bases, np.full(1, 2)], bases * bases),
         "squares, one by one": ("power", [bases, np.full(3000, 2)], bases * bases),
         "square roots": ("power", [sizes, np.full(1, 0.5)], np.sqrt(sizes)),
+        "squares and roots among others": (
+            "power",
+            [np.repeat(np.arange(1, 15), 9) ** 2, np.tile([2, 3, 0.5], 42)],
+            np.repeat(np.arange(1, 15), 9) ** np.tile([4, 6, 1], 42),
+        ),
+        "squares of what is beyond": ("power", [beyond, np.full(60, 2)], beyond * beyond),
         "square roots, one by one": ("power", [sizes, np.full(3000, 0.5)], np.sqrt(sizes)),
     }
     return {
@@ -124,6 +133,7 @@ def results(operands, tmp_path_factory):
     """What a process of each level makes of the inputs: by level, then by case."""
     folder = tmp_path_factory.mktemp("levels")
     keys = [f"{name} {dtype} 2" for name in UNARY for dtype in FLOATS]
+    keys += [f"{name} {dtype} 2" for name in CLASSES for dtype in FLOATS]
     keys += [f"{name} {dtype} 0 1" for name in BINARY + EXACT for dtype in FLOATS]
     keys += [key_of(name, dtype) for dtype in FLOATS for name in representable(dtype)]
     np.savez(folder / "given.npz", keys=np.array(keys), **operands)
@@ -171,6 +181,14 @@ def test_arithmetic_is_numpys(results, operands, name, dtype, level):
     with quiet():
         expected = getattr(np, name)(operands[f"{dtype} 0"], operands[f"{dtype} 1"])
     np.testing.assert_array_equal(results[level][f"{name} {dtype} 0 1"], expected)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_are_numpys(results, operands, name, dtype, level):
+    expected = getattr(np, name)(operands[f"{dtype} 2"])
+    np.testing.assert_array_equal(results[level][f"{name} {dtype} 2"], expected)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -297,13 +315,29 @@ def test_a_level_that_the_processor_lacks_is_told():
         _library._warn_of_lesser_level("avx512", "avx2")
 
 
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("dtype", ["int64", *FLOATS])
+def test_comparisons_of_every_length(dtype, name):
+    """Each result is where its numbers are, in whole registers and in what is left of one."""
+    random = np.random.default_rng(6)
+    a, b = random.integers(-2, 3, (2, 150)).astype(dtype)
+    ours, expected = getattr(mx.np, name), getattr(np, name)
+    for n in range(1, 150):
+        assert_same(ours(mx.np.array(a[:n]), mx.np.array(b[:n])), expected(a[:n], b[:n]))
+        assert_same(ours(mx.np.array(a[-n:]), 1), expected(a[-n:], 1))
+        assert_same(ours(1, mx.np.array(a[-n:])), expected(1, a[-n:]))
+
+
 @pytest.mark.parametrize("name", ["floor_divide", "remainder"])
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if np.dtype(d).kind in "iu"])
 def test_integer_division(dtype, name):
     """Every rounding, by arrays and by one number for all, of which powers of two are shifts."""
     limits = np.iinfo(dtype)
-    near = [n for n in (-10, -7, -3, -2, -1, 0, 1, 2, 3, 7, 8, 10) if n >= limits.min]
-    numbers = [limits.min, limits.min + 1, limits.max - 1, limits.max, *near]
+    near = [-10, -7, -3, -2, -1, 0, 1, 2, 3, 7, 8, 10]
+    # Where floats have all numbers, or loops take them for such.
+    near += [sign * 2**bits + n for bits in (24, 51, 53) for sign in (-1, 1) for n in (-1, 0, 1)]
+    numbers = [limits.min, limits.min + 1, limits.max - 1, limits.max]
+    numbers += [n for n in near if limits.min <= n <= limits.max]
     random = np.random.default_rng(5)
     spread = random.integers(limits.min, limits.max, 200, dtype, endpoint=True)
     x = np.concatenate([np.array(numbers, dtype), spread])
