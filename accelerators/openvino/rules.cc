@@ -27,8 +27,8 @@ struct Integers {
 
 /*!
  * \brief The operators that are right for integers. OpenVINO's CPU has no int64, but takes the low
- * half of one; sums and products of bytes do not wrap there, and some are computed in float32.
- * Numbers of elements and indices fit into int32, though.
+ * half of one; sums and products of bytes do not wrap there, and quotients and comparisons are
+ * float32's. Numbers of elements and indices fit into int32, though.
  */
 const std::map<std::string, Integers>& IntegerOperators() {
   static const auto* const operators = [] {
@@ -45,12 +45,12 @@ const std::map<std::string, Integers>& IntegerOperators() {
           "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze", "Where"}) {
       made->insert({moves, {kNarrow, kNarrow}});
     }
-    for (const char* computes : {"Add", "Sub", "Mul", "Div", "Sum", "Max", "Min", "Abs", "Neg",
+    for (const char* computes : {"Add", "Sub", "Mul", "Sum", "Max", "Min", "Abs", "Neg",
                                  "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"}) {
       made->insert({computes, {kInt32, kInt32}});
     }
     for (const char* compares : {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {
-      made->insert({compares, {kNarrow, 0}});
+      made->insert({compares, {kInt8 | kUInt8, 0}});
     }
     for (const char* quantizes : {"QuantizeLinear", "DequantizeLinear", "QLinearConv",
                                   "QLinearMatMul", "ConvInteger", "MatMulInteger"}) {
@@ -166,6 +166,10 @@ std::string FindRejection(const Graph& graph, const GraphNode& node) {
   }
   if (node.op == "Tile" && entry(node.inputs.at(1)).weight == nullptr) {
     return "it repeats as often as a weight says";
+  }
+  if (node.op == "Cast" && entry(node.outputs.at(0)).dtype.code == kMXAccBool &&
+      IntegerBit(entry(node.inputs.at(0)).dtype) == kInt32) {
+    return "it makes false of the least integer";
   }
   const auto rule = Rules().find(node.op);
   const std::string reason = rule == Rules().end() ? "" : rule->second(node);
