@@ -1,5 +1,7 @@
 #include "element.h"
 
+#include <algorithm>
+
 namespace ovacc {
 namespace {
 
@@ -24,6 +26,14 @@ const Element* FindElement(ov_element_type_e type) {
     if (element.openvino == type) return &element;
   }
   return nullptr;
+}
+
+const int64_t* FindWide(const int64_t* numbers, size_t count) {
+  const auto is_wide = [](int64_t number) { return number <= INT32_MIN || number > INT32_MAX; };
+  // A loop without a way out of it takes several at a time.
+  bool any = false;
+  for (size_t i = 0; i < count; ++i) any |= is_wide(numbers[i]);
+  return any ? std::find_if(numbers, numbers + count, is_wide) : nullptr;
 }
 
 }  // namespace ovacc

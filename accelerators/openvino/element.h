@@ -8,6 +8,7 @@
 #include <mxnet_acc.h>
 #include <openvino/c/openvino.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ovacc {
@@ -22,6 +23,10 @@ struct Element {
 /*! \brief NULL for a type that only one of the two has. */
 const Element* FindElement(MXAccDataType dtype);
 const Element* FindElement(ov_element_type_e type);
+
+/*! \brief The first of these of which OpenVINO's CPU, which has int32 alone, makes another number,
+ * or false where ONNX says true; NULL where there is none. */
+const int64_t* FindWide(const int64_t* numbers, size_t count);
 
 }  // namespace ovacc
 

@@ -23,6 +23,21 @@ constexpr char kModelPiece[] = "model";
 constexpr char kSharedPiece[] = "shared outputs";
 constexpr char kWeightsPiece[] = "weights";
 
+/*! \brief Failure where an input of int64 has a number of which OpenVINO would take the low half.
+ */
+void CheckFits(const MXAccDLTensor& tensor, size_t index) {
+  if (tensor.dtype.code != kMXAccInt || tensor.dtype.bits != 64) return;
+  if (!mxacc::IsRowMajor(tensor)) return;  // which Wrapped rejects
+  const mxacc::Span span = mxacc::SpanOf(tensor);
+  const char* data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  const int64_t* found = FindWide(reinterpret_cast<const int64_t*>(data),
+                                  static_cast<size_t>(span.last - span.first) / sizeof(int64_t));
+  if (found == nullptr) return;
+  throw Failure(kMXAccUnsupported, "infer: input " + std::to_string(index) + " has " +
+                                       std::to_string(*found) +
+                                       ", and OpenVINO computes int64 in int32");
+}
+
 /*! \brief A file without a name, as OpenVINO exports to files only. */
 class MemoryFile {
  public:
@@ -178,6 +193,7 @@ void Model::Infer(const MXTensor* inputs, int32_t num_in, MXTensor* outputs, int
       static_cast<size_t>(num_out) != outputs_.size()) {
     throw Failure(kMXAccBadArgument, "infer: other numbers of tensors than the model has");
   }
+  for (size_t i = 0; i < inputs_.size(); ++i) CheckFits(inputs[i].tensor, i);
   // One that fails is not used again: it may still have some of these tensors.
   Request request = TakeRequest();
   for (size_t i = 0; i < inputs_.size(); ++i) {

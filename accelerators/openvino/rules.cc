@@ -3,6 +3,7 @@
 #include <mxnet_acc.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -19,16 +20,18 @@ using mxacc::GraphNode;
 enum : uint32_t { kInt8 = 1, kUInt8 = 2, kInt32 = 4, kInt64 = 8 };
 constexpr uint32_t kNarrow = kInt8 | kUInt8 | kInt32;
 
-/*! \brief The integers that an operator's first input and its outputs may be of. */
+/*! \brief The integers that an operator's first inputs and its outputs may be of. */
 struct Integers {
   uint32_t in;
   uint32_t out;
+  size_t inputs = 1; /*!< how many of the inputs; the others are indices, extents or of one type */
 };
 
 /*!
  * \brief The operators that are right for integers. OpenVINO's CPU has no int64, but takes the low
  * half of one; sums and products of bytes do not wrap there, and quotients and comparisons are
- * float32's. Numbers of elements and indices fit into int32, though.
+ * float32's. Numbers of elements and indices fit into int32, though. So do all int64 that a model
+ * is given, or Model::Infer fails: what only moves or casts them is right.
  */
 const std::map<std::string, Integers>& IntegerOperators() {
   static const auto* const operators = [] {
@@ -39,11 +42,15 @@ const std::map<std::string, Integers>& IntegerOperators() {
                                                      {"NonZero", {0, kInt64}},
                                                      {"ConstantOfShape", {kInt64, kInt32}},
                                                      {"OneHot", {kInt32 | kInt64, kInt32}},
-                                                     {"Cast", {kNarrow, kInt32}}};
+                                                     {"Cast", {kNarrow | kInt64, kInt32}}};
+    constexpr uint32_t kAny = kNarrow | kInt64;
     for (const char* moves :
-         {"Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
-          "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze", "Where"}) {
-      made->insert({moves, {kNarrow, kNarrow}});
+         {"Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape",
+          "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze"}) {
+      made->insert({moves, {kAny, kAny}});
+    }
+    for (const char* moves_all : {"Concat", "Where"}) {
+      made->insert({moves_all, {kAny, kAny, SIZE_MAX}});
     }
     for (const char* computes : {"Add", "Sub", "Mul", "Sum", "Max", "Min", "Abs", "Neg",
                                  "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"}) {
@@ -146,6 +153,15 @@ bool IsReplaced(MXAccDataType dtype) {
   return dtype.bits == 16 || (dtype.code == kMXAccUInt && dtype.bits > 16);
 }
 
+/*! \brief Whether an entry is a weight of int64 with numbers that OpenVINO's CPU replaces. */
+bool HasWide(const GraphEntry& value) {
+  if (value.weight == nullptr || IntegerBit(value.dtype) != kInt64) return false;
+  const MXAccDLTensor& tensor = value.weight->tensor;
+  const auto* data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  const auto count = static_cast<size_t>(mxacc::BytesOf(value)) / sizeof(int64_t);
+  return FindWide(reinterpret_cast<const int64_t*>(data), count) != nullptr;
+}
+
 }  // namespace
 
 std::string FindRejection(const Graph& graph, const GraphNode& node) {
@@ -179,10 +195,16 @@ std::string FindRejection(const Graph& graph, const GraphNode& node) {
   const auto is_wrong = [&](int64_t position, uint32_t right) {
     return position >= 0 && (IntegerBit(entry(position).dtype) & ~right) != 0;
   };
-  const bool in = !node.inputs.empty() && is_wrong(node.inputs[0], integers.in);
-  const bool out = std::any_of(node.outputs.begin(), node.outputs.end(),
-                               [&](int64_t position) { return is_wrong(position, integers.out); });
-  return in || out ? "OpenVINO computes " + node.op + " of these integers in another type" : "";
+  bool wrong = std::any_of(node.outputs.begin(), node.outputs.end(),
+                           [&](int64_t position) { return is_wrong(position, integers.out); });
+  for (size_t i = 0; i < std::min(integers.inputs, node.inputs.size()); ++i) {
+    const int64_t position = node.inputs[i];
+    wrong = wrong || is_wrong(position, integers.in);
+    if (position >= 0 && HasWide(entry(position))) {
+      return "'" + entry(position).name + "' has integers that OpenVINO replaces";
+    }
+  }
+  return wrong ? "OpenVINO computes " + node.op + " of these integers in another type" : "";
 }
 
 }  // namespace ovacc
