@@ -108,9 +108,10 @@ void BeginRegion(Body body, void* data, unsigned threads) {
   }
   own.members.piece = &RunMembers;
   own.members.body = &own;
+  own.members.begin = 1;
   own.members.end = size;
   own.members.step = 1;
-  own.members.next.store(1, std::memory_order_relaxed);
+  own.members.taken.store(0, std::memory_order_relaxed);
   own.body = body;
   own.data = data;
   own.size = size;
@@ -128,7 +129,7 @@ void EndRegion() {
     --self.alone;
     return;
   }
-  own.has_pool ? own.pool->End(&own.members) : own.members.TakePieces();
+  own.has_pool ? own.pool->End(&own.members) : own.members.TakePieces(true);
   self.team = nullptr;
   self.alone = own.alone_before;
 }

@@ -96,7 +96,7 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
   // Pieces of a dense loop begin where whole vectors do.
   const int64_t whole = first % 64 == 0 ? (step + 63) / 64 * 64 : step;
   const auto pieces = static_cast<int>(std::min<int64_t>((left + whole - 1) / whole, threads));
-  SharedLoop loop{piece, body, size, whole, {first}};
+  SharedLoop loop{piece, body, first, size, whole, {0}};
   if (!pool->TryRun(&loop, pieces)) piece(body, first, size);
 }
 

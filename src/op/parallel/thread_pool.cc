@@ -113,7 +113,7 @@ void ThreadPool::Publish(SharedLoop* loop, int threads) {
 }
 
 void ThreadPool::End(SharedLoop* loop) {
-  loop->TakePieces();
+  loop->TakePieces(true);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     loop_ = nullptr;
@@ -176,7 +176,7 @@ void ThreadPool::Work() noexcept {
     ++active_;
     SharedLoop* loop = loop_;
     lock.unlock();
-    loop->TakePieces();
+    loop->TakePieces(false);
     lock.lock();
     if (--active_ == 0) done_.notify_one();
     ++awake_;

@@ -25,19 +25,32 @@ namespace op {
                               << " threads beside the calling one, the system starts fewer";
 }
 
-/*! \brief Items of a loop, which threads take by the piece until none are left. */
+/*!
+ * \brief Items of a loop, which threads take by the piece until none are left.
+ *
+ * The thread that has the loop takes pieces from the front and others take them from the back: a
+ * loop over the same memory finds what it reads in the caches of the threads that read it before.
+ */
 struct SharedLoop {
   Piece piece;
   const void* body;
+  int64_t begin;
   int64_t end;
-  int64_t step; /*!< items of a piece */
-  std::atomic<int64_t> next;
+  int64_t step;                /*!< items of a piece, of which there are fewer than 2^31 */
+  std::atomic<uint64_t> taken; /*!< pieces of the front, and in the upper half those of the back */
 
-  void TakePieces() noexcept {
+  void TakePieces(bool is_owner) noexcept {
+    constexpr int kHalf = 32;
+    const auto pieces = static_cast<uint64_t>((end - begin + step - 1) / step);
     while (true) {
-      const int64_t begin = next.fetch_add(step, std::memory_order_relaxed);
-      if (begin >= end) return;
-      piece(body, begin, end - begin < step ? end : begin + step);
+      const uint64_t before =
+          taken.fetch_add(is_owner ? 1 : uint64_t{1} << kHalf, std::memory_order_relaxed);
+      const uint64_t of_front = before & 0xffffffffu;
+      const uint64_t of_back = before >> kHalf;
+      if (of_front + of_back >= pieces) return;
+      const uint64_t number = is_owner ? of_front : pieces - 1 - of_back;
+      const int64_t first = begin + static_cast<int64_t>(number) * step;
+      piece(body, first, end - first < step ? end : first + step);
     }
   }
 };

@@ -57,7 +57,7 @@ void RunJobs(const void* of, int64_t begin, int64_t end) {
 void RunOnPool(int, openblas_dojob_callback run, int count, size_t bytes, void* data,
                int argument) {
   const Jobs jobs{run, static_cast<char*>(data), bytes, argument};
-  SharedLoop loop{&RunJobs, &jobs, count, 1, {0}};
+  SharedLoop loop{&RunJobs, &jobs, 0, count, 1, {0}};
   ThreadPool* pool = ThreadPool::Global();
   pool->Begin(&loop, count);
   pool->End(&loop);
