@@ -152,13 +152,25 @@ def test_sums_of_many_products_of_integers(dtype, steps):
     """They wrap; elements that lie apart are brought together a part at a time."""
     random = np.random.default_rng(0)
     info = np.iinfo(dtype)
-    for size in (1, 65, 1024, 2100, 4100):
+    for size in (1, 65, 1024, 2100, 4100, 8201):
         x, y = (random.integers(info.min, info.max, 3 * size, dtype, True) for _ in range(2))
         x, y = x[:: steps[0]][:size], y[:: steps[1]][:size]
         assert_same(mx.np.dot(x, y), np.dot(x, y))
         rows = np.stack([x, y, x])
         assert_same(mx.np.matmul(rows, y), np.matmul(rows, y))
         assert_same(mx.np.matmul(y, rows.T), np.matmul(y, rows.T))
+
+
+@pytest.mark.parametrize("steps", [*STEPS, (-2, 2)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_sums_of_many_products(dtype, steps):
+    random = np.random.default_rng(0)
+    for size in (1, 7, 65, 1031, 8201, 40_003):
+        x, y = (random.standard_normal(3 * size).astype(dtype) for _ in range(2))
+        x, y = x[:: steps[0]][:size], y[:: steps[1]][:size]
+        expected = np.dot(x.astype("complex128"), y.astype("complex128"))
+        error = abs(mx.np.dot(x, y).item() - expected)
+        assert error <= np.finfo(dtype).eps * np.sum(np.abs(x * y))
 
 
 def test_method_and_half_precision():

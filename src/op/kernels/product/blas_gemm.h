@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
-#include <vector>
 
 #include "op/kernels/product/blas.h"
+#include "op/kernels/product/dot.h"
 #include "op/kernels/product/plain_gemm.h"
-#include "op/parallel/parallel.h"
 
 namespace mxnet {
 namespace op {
@@ -91,58 +89,14 @@ void SymmetricGemm(const Operands<T>& p, T* c) {
   }
 }
 
-/*! \brief Elements of vectors that are not dense which are brought together at a time, at most. */
-template <typename T>
-constexpr int64_t kDotChunk = 4096 / sizeof(T);
-
-/*! \brief A sum of products; of vectors that are not dense some are brought together at a time. */
-template <typename T>
-T DotOf(const BlasVector<T>& a, const BlasVector<T>& b, int64_t begin, int64_t end,
-        int64_t at_once) {
-  const auto dot = [](int64_t n, const T* x, blasint x_step, const T* y, blasint y_step) {
-    T sum;
-    blas::Dot(static_cast<blasint>(n), x, x_step, y, y_step, &sum);
-    return sum;
-  };
-  const T* x = a.data + begin * a.increment;
-  const T* y = b.data + begin * b.increment;
-  if (a.increment == 1 && b.increment == 1) return dot(end - begin, x, 1, y, 1);
-  alignas(64) T room[2][kDotChunk<T>];
-  T sum(0);
-  for (; begin < end; begin += at_once, x += at_once * a.increment, y += at_once * b.increment) {
-    const int64_t n = std::min(at_once, end - begin);
-    sum += dot(n, DenseChunk(x, a.increment, n, room[0]), 1, DenseChunk(y, b.increment, n, room[1]),
-               1);
-  }
-  return sum;
-}
-
-/*!
- * \brief A sum of products in blocks, so short that OpenBLAS computes each on the calling thread:
- * pieces of a loop cannot share the threads that they are done by.
- */
-template <typename T>
-T DotInBlocks(const BlasVector<T>& a, const BlasVector<T>& b, int64_t n) {
-  constexpr int64_t kBlock = 8192;
-  const int64_t step = std::max(a.increment, b.increment) * static_cast<int64_t>(sizeof(T));
-  const int64_t at_once = GatheredAtOnce(n * step, kDotChunk<T>);
-  if (n <= kBlock) return DotOf(a, b, 0, n, at_once);
-  std::vector<T> sums(static_cast<size_t>((n + kBlock - 1) / kBlock));
-  InParallel(static_cast<int64_t>(sums.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      sums[static_cast<size_t>(i)] =
-          DotOf(a, b, i * kBlock, std::min(n, (i + 1) * kBlock), at_once);
-    }
-  });
-  return std::accumulate(sums.begin(), sums.end(), T(0));
-}
-
 template <typename T>
 void BlasGemm(const Operands<T>& p, T* c) {
   if (p.m == 1 && p.n == 1) {
-    const BlasVector<T> a(p.a, p.k, p.a_column);
-    const BlasVector<T> b(p.b, p.k, p.b_row);
-    *c = DotInBlocks(a, b, p.k);
+    *c = DotInBlocks(p.a, p.a_column, p.b, p.b_row, p.k, [](const T* x, const T* y, int64_t n) {
+      T sum;
+      blas::Dot(static_cast<blasint>(n), x, 1, y, 1, &sum);
+      return sum;
+    });
   } else if (p.n == 1) {
     MatrixVector(p.a, p.m, p.k, p.a_row, p.a_column, p.b, p.b_row, c);
   } else if (p.m == 1) {

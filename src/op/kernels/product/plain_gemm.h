@@ -6,11 +6,10 @@
 #define MXNET_SRC_OP_KERNELS_PRODUCT_PLAIN_GEMM_H_
 
 #include <algorithm>
-#include <complex>
 #include <memory>
 
 #include "op/kernels/cpu.h"
-#include "op/kernels/elementwise/gather.h"
+#include "op/kernels/product/dot.h"
 #include "op/parallel/parallel.h"
 #include "op/semantics/dispatch.h"
 
@@ -21,47 +20,6 @@ namespace product {
 /*! \brief Rows of b that stay in the first cache while all rows of a go over them. */
 constexpr int64_t kBlockRows = 64;
 constexpr int64_t kBlockColumns = 1024;
-
-/*! \brief How products of T are summed: the type of the sum, and one step. */
-template <typename T, typename = void>
-struct Sum {
-  using Type = T;
-  static Type Step(Type sum, T a, T b) noexcept { return sum + a * b; }
-};
-/*! \brief A bool as its byte, which in a foreign array may be other than 0 and 1. */
-struct Flag {
-  uint8_t byte;
-};
-template <>
-struct Sum<Flag> {
-  using Type = Flag;
-  static Flag Step(Flag sum, Flag a, Flag b) noexcept {
-    return Flag{static_cast<uint8_t>(sum.byte | ((a.byte != 0) & (b.byte != 0)))};
-  }
-};
-template <typename T>
-struct Sum<T, std::enable_if_t<kIsHalfType<T>>> {
-  using Type = float;
-  static float Step(float sum, float a, float b) noexcept { return sum + a * b; }
-};
-template <typename T>
-struct Sum<T, std::enable_if_t<kIsIntType<T>>> {
-  using Type = T;
-  // Unsigned, and no narrower than int, so that wrapping is defined.
-  using Wide = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
-  static MXNET_ALWAYS_INLINE T Step(T sum, T a, T b) noexcept {
-    return static_cast<T>(static_cast<Wide>(sum) + static_cast<Wide>(a) * static_cast<Wide>(b));
-  }
-};
-template <typename T>
-struct Sum<T, std::enable_if_t<kIsComplexType<T>>> {
-  using Type = T;
-  // The operator of std::complex looks for infinities behind every NaN, which BLAS does not.
-  static T Step(T sum, T a, T b) noexcept {
-    return T(sum.real() + (a.real() * b.real() - a.imag() * b.imag()),
-             sum.imag() + (a.real() * b.imag() + a.imag() * b.real()));
-  }
-};
 
 template <typename T>
 struct Operands {
@@ -90,32 +48,18 @@ void SumElements(const Operands<T>& p, T* c) {
   }
 }
 
-/*! \brief The sum of products of dense integers, of which the order does not matter. */
-template <typename T>
-struct DotBody {
-  static MXNET_ALWAYS_INLINE T Run(const T* a, const T* b, int64_t n) {
-    T sum{};
-    for (int64_t i = 0; i < n; ++i) sum = Sum<T>::Step(sum, a[i], b[i]);
-    return sum;
-  }
-};
-
-/*! \brief Elements of a vector as they are where they are dense, and else brought together. */
-template <typename T>
-const T* DenseChunk(const T* from, int64_t step, int64_t n, T* room) {
-  if (step == 1) return from;
-  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
-  GatherStrided(reinterpret_cast<const char*>(from), step * kItem, kItem, n,
-                reinterpret_cast<char*>(room));
-  return room;
-}
-
 /*! \brief A column of c, of integers: some elements are brought together at a time. */
 template <typename T>
 void SumColumn(const Operands<T>& p, T* c) {
   static const auto dot = ForWideCpu<DotBody<T>>();
+  if constexpr (kSumsWhereTheyLie<T>) {
+    if (p.m == 1) {
+      *c = DotInBlocks(p.a, p.a_column, p.b, p.b_row, p.k, dot);
+      return;
+    }
+  }
   constexpr int64_t kItem = sizeof(T);
-  constexpr int64_t kMost = 4096 / kItem;
+  constexpr int64_t kMost = kDotChunk<T>;
   alignas(64) T room[2][kMost];
   std::fill_n(c, p.m, T{});
   const int64_t at_once = GatheredAtOnce(p.k * kItem * std::max(p.b_row, p.a_column), kMost);
