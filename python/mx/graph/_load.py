@@ -19,6 +19,9 @@ def load(
     with a GraphWarning, where it cannot be converted. Functions of the model are written out, its
     shapes and dtypes inferred, all nodes named.
 
+    Of a file of which an accelerator's model is kept the nodes and weights are read when they are
+    needed, and that is a GraphError where the file was changed meanwhile.
+
     Raises GraphError, which names file and node, for what is no valid model, OSError where there is
     no file. A model can be anybody's: no file outside of the folder is read, and memory and time
     are bounded by the size of the file.

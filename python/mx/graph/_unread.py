@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import onnx_ir
 
-import ffi
-
-_content_hash = ffi.get_global_func("mx.acc.models.content_hash")
+from ._elements import Elements
 
 # Name, number of the data type in ONNX, and the extents or their names, of an input or output.
 ValueRow = tuple[str, int, list[int | str | None]]
@@ -73,15 +69,10 @@ def _checked_row(row: Any) -> ValueRow:
 
 @dataclass(frozen=True)
 class Unread:
-    """What was read of a file: all of its bytes, but not what they say."""
+    """What is known of a file before its nodes are read."""
 
     structure: str  # a checksum of the file without its large weights, and of what reads it
-    weights: Sequence[Any]  # arrays of the bytes of the large ones, in their order
+    elements: Elements  # of the large ones, in their order
     read: Callable[[], onnx_ir.Model]
     # What is known of files of this structure from another time; they were valid then.
     interface: Interface | None = None
-
-    def hashes(self, key: Any) -> list[str]:
-        """Of the large weights, as `mx.acc.models.content_hash` computes them."""
-        with ThreadPoolExecutor(max(1, min(len(self.weights), os.cpu_count() or 1))) as threads:
-            return list(threads.map(lambda one: str(_content_hash(one, key)), self.weights))

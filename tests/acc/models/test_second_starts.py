@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections.abc import Callable
@@ -88,6 +89,61 @@ def test_reads_no_nodes(load_refacc, cache, reads, tmp_path) -> None:
     assert plan.summary() == "starts: 3 of 3 nodes" and len(plan.placement().nodes) == 3
     same(plan.profile({"x": X}).outputs, expected(X))
     assert int(ctx.configure()["imported"]) == 1
+
+
+def open_files() -> list[str]:
+    """What the descriptors of this process are of."""
+    return [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+
+
+def test_elements_stay_in_the_file(load_refacc, tmp_path) -> None:
+    """Of which nobody keeps more than a descriptor, and that no longer than it may be needed."""
+    ctx, path = load_refacc("starts"), tmp_path / "m.onnx"
+    expected = Plan(write(path))
+    started(ctx, path)
+    assert str(path) not in open_files()
+    plan = started(ctx, path)
+    assert plan._source is not None and plan._source.elements._arrays is None
+    assert open_files().count(str(path)) == 1
+    os.replace(path, tmp_path / "other.onnx")
+    write(path, w=WEIGHTS["w"] * 2)  # another file of the name
+    assert plan.summary() == "starts: 3 of 3 nodes"
+    assert np.array_equal(plan.graph.weights["w"], WEIGHTS["w"])
+    assert str(tmp_path / "other.onnx") not in open_files()
+    same(plan(X), expected(X))
+    del plan
+    again = started(ctx, tmp_path / "other.onnx")
+    assert str(tmp_path / "other.onnx") in open_files()
+    del again
+    gc.collect()
+    assert str(tmp_path / "other.onnx") not in open_files()
+
+
+# Ways to change a file that is in use.
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "cut": lambda path: os.truncate(path, path.stat().st_size - 1000),
+    "longer": lambda path: os.truncate(path, path.stat().st_size + 1000),
+    "other elements": lambda path: flip_in_file(path),
+}
+
+
+def flip_in_file(path: Path) -> None:
+    begin = path.stat().st_mtime_ns
+    while path.stat().st_mtime_ns == begin:  # the clock of files may be slow
+        flip(path)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_file_that_changes_before_it_is_read(load_refacc, tmp_path, change) -> None:
+    ctx, path = load_refacc("starts"), tmp_path / "m.onnx"
+    write(path)
+    started(ctx, path)
+    graph, plan = mx.graph.load(path), started(ctx, path)
+    change(path)
+    for use in (lambda: PartitionedPlan(graph, ctx), lambda: graph.nodes, plan.explain):
+        with pytest.raises(mx.graph.GraphError, match="m.onnx: the file was changed since"):
+            use()
+    assert len(plan(X)) == 2  # of which nothing has to be read
 
 
 def test_a_graph_that_is_only_looked_at(load_refacc, cache, reads, tmp_path) -> None:

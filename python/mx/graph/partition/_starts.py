@@ -137,7 +137,7 @@ class Starts:
         if cache is None:
             return None, ""
         if self._hashes is None:
-            self._hashes = self._unread.hashes(self._device.hash_key)
+            self._hashes = self._unread.elements.hashes(self._device.hash_key)
         parts = [
             "start",
             self._unread.structure,

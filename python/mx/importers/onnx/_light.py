@@ -1,4 +1,4 @@
-"""Models without the elements of their big weights, which are read once, to where they stay.
+"""Models without the elements of their big weights, which are read when they are needed.
 
 protobuf would hold the whole file, and what it makes of it, at once.
 """
@@ -11,11 +11,8 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BufferedIOBase
-from typing import Any, TypeAlias
 
-import numpy
-
-Bytes: TypeAlias = numpy.ndarray[Any, Any]
+from ...graph._elements import Bytes, Elements
 
 # Of fewer bytes elements stay in the model.
 _FEW = 1 << 16
@@ -26,12 +23,6 @@ _LENGTH_DELIMITED = 2
 _FIXED = {0: 0, 1: 8, 5: 4}
 
 
-# Several weights share one piece of memory of this size: NumPy asks for huge pages for large ones
-# alone, without which a new page for each 4 KB takes longer than reading them.
-_ROOM = 1 << 25
-_ALIGNMENT = 64
-
-
 class _Unusual(Exception):
     """What only protobuf has an error for, or a meaning."""
 
@@ -40,40 +31,39 @@ class _Unusual(Exception):
 class Aside:
     """The elements of big weights, by what stands in the model in their stead."""
 
-    elements: dict[bytes, Bytes] = field(default_factory=dict)
-    left: int = 0  # bytes of the file, of which elements may come
-    _room: Bytes = field(default_factory=lambda: numpy.empty(0, "uint8"))
+    elements: Elements
+    _numbers: dict[bytes, int] = field(default_factory=dict)
     # Nobody who writes a file knows it.
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
 
     def digest(self, light: bytes) -> str:
         """A checksum of a model without these elements, of which it has their sizes."""
-        sizes = [elements.nbytes for elements in self.elements.values()]
-        digest = hashlib.sha256(repr(sizes).encode())
+        digest = hashlib.sha256(repr(self.elements.sizes()).encode())
         digest.update(light.replace(self._secret, bytes(len(self._secret))))
         return digest.hexdigest()
 
-    def room(self, size: int) -> Bytes:
-        """Memory for elements."""
-        taken = -(-size // _ALIGNMENT) * _ALIGNMENT
-        if taken > self._room.size:
-            self._room = _aligned(max(taken, min(_ROOM, self.left)))
-        self.left -= size
-        room, self._room = self._room[:size], self._room[taken:]
-        return room
-
-    def add(self, elements: Bytes) -> bytes:
-        """Keeps elements; returns what stands for them."""
-        token = self._secret + len(self.elements).to_bytes(8, "little")
-        self.elements[token] = elements
+    def add(self, file: BufferedIOBase, offset: int, size: int) -> bytes:
+        """Elements that are a span of the file; returns what stands for them."""
+        token = self._secret + len(self._numbers).to_bytes(8, "little")
+        self._numbers[token] = self.elements.add(file, offset, size)
         return token
 
+    def size_of(self, data: bytes) -> int:
+        """How many bytes of elements a tensor has that has these in the model."""
+        number = self._numbers.get(data)
+        return len(data) if number is None else self.elements.size(number)
 
-def read(file: BufferedIOBase) -> tuple[bytes, Aside]:
+    def find(self, data: bytes) -> Bytes | None:
+        """The elements that these bytes stand for; None where they are elements themselves."""
+        number = self._numbers.get(data)
+        return None if number is None else self.elements.arrays()[number]
+
+
+def read(file: BufferedIOBase, name: str) -> tuple[bytes, Aside]:
     """The bytes of a model as protobuf takes them, and what is not in them."""
     begin = file.tell()
     end = file.seek(0, os.SEEK_END)
-    aside = Aside(left=end - begin)
+    aside = Aside(Elements(name, end - begin))
     file.seek(begin)
     if end - begin < _FEW:
         return file.read(), aside
@@ -81,13 +71,7 @@ def read(file: BufferedIOBase) -> tuple[bytes, Aside]:
         return b"".join(_message(file, end, (_GRAPH, _INITIALIZER, _RAW_DATA), aside)), aside
     except _Unusual:
         file.seek(begin)
-        return file.read(), Aside()
-
-
-def _aligned(size: int) -> Bytes:
-    memory = numpy.empty(size + _ALIGNMENT, "uint8")
-    first = -memory.ctypes.data % _ALIGNMENT
-    return memory[first : first + size]
+        return file.read(), Aside(Elements(name, end - begin))
 
 
 def _message(
@@ -116,10 +100,8 @@ def _message(
         if len(path) > 1:
             inside = b"".join(_message(file, behind, path[1:], aside))
         else:
-            elements = aside.room(length)
-            if file.readinto(elements.data) != length:
-                raise _Unusual
-            inside = aside.add(elements)
+            inside = aside.add(file, behind - length, length)
+            file.seek(behind)
         yield _as_varint(tag) + _as_varint(len(inside)) + inside
 
 

@@ -41,9 +41,11 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
 
     def unread() -> Unread:
         """What is kept of the file beside the graph, or in its stead."""
-        weights = list(aside.elements.values())
         return Unread(
-            structure, weights, lambda: _model_of(light, aside, file, beside)[0], interface
+            structure,
+            aside.elements,
+            lambda: _model_of(light, aside, file, beside)[0],
+            interface,
         )
 
     if interface is not None:
@@ -94,9 +96,10 @@ def _light_of(
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         with path.open("rb") as opened:
-            return *_light.read(opened), os.fspath(source), beside or path.parent
+            name = os.fspath(source)
+            return *_light.read(opened, name), name, beside or path.parent
     if isinstance(source, bytes | bytearray | memoryview):
-        return *_light.read(io.BytesIO(source)), "model", beside
+        return *_light.read(io.BytesIO(source), "model"), "model", beside
     if not callable(getattr(source, "read", None)):
         raise TypeError(
             f"load: source: expected a path, bytes or an open file, got {type(source).__name__}"
@@ -104,8 +107,9 @@ def _light_of(
     data = source.read()
     if not isinstance(data, bytes):
         raise TypeError("load: source: expected a file that is open for reading bytes")
-    name = getattr(source, "name", None)
-    return *_light.read(io.BytesIO(data)), name if isinstance(name, str) else "model", beside
+    known = getattr(source, "name", None)
+    name = known if isinstance(known, str) else "model"
+    return *_light.read(io.BytesIO(data), name), name, beside
 
 
 def _check_header(proto: onnx.ModelProto, file: str) -> None:

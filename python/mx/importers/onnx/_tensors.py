@@ -64,7 +64,7 @@ def _check_elements(
     if tensor.data_type == onnx.TensorProto.STRING:
         came, wanted = len(tensor.string_data), size
     elif tensor.HasField("raw_data"):
-        came = len(aside.elements.get(tensor.raw_data, tensor.raw_data))
+        came = aside.size_of(tensor.raw_data)
         wanted = bytes_of(tensor, size)
     else:
         fields = (tensor.float_data, tensor.int32_data, tensor.int64_data)
@@ -173,7 +173,7 @@ def _tensor_of(
     tensor: onnx.TensorProto, aside: Aside, folder: Path | None
 ) -> onnx_ir.TensorProtocol:
     """A weight as onnx-ir has it."""
-    elements = aside.elements.get(tensor.raw_data)
+    elements = aside.find(tensor.raw_data)
     if elements is None:
         return serde.deserialize_tensor(tensor, "" if folder is None else str(folder))
     kind = onnx_ir.DataType(tensor.data_type)
