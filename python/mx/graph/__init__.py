@@ -3,9 +3,12 @@
 It needs the packages onnx and onnx-ir: `pip install mxffi[graph]`.
 """
 
+from ._without_sympy import import_onnx_ir as _import_onnx_ir
+
 try:
     import onnx as _onnx  # noqa: F401
-    import onnx_ir as _onnx_ir  # noqa: F401
+
+    _import_onnx_ir()
 except ModuleNotFoundError as error:
     raise ImportError(
         f"mx.graph needs the package {error.name}: pip install mxffi[graph]", name=error.name

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy
 import onnx_ir
-from onnx.reference import ReferenceEvaluator
 from onnx_ir import serde
 
 from ._proto import SMALL, small_tensor
@@ -125,6 +124,9 @@ def compute(
     node: onnx_ir.Node, arrays: list[Array | None], opsets: Mapping[str, int] | None = None
 ) -> list[Array] | None:
     """What onnx's reference implementation of a node gives; None where it fails."""
+    # It reads the descriptions of all operators, of which many models need none.
+    from onnx.reference import ReferenceEvaluator
+
     proto = serde.serialize_node(node)
     given = {
         name: array for name, array in zip(proto.input, arrays, strict=True) if array is not None
