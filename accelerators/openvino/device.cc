@@ -49,29 +49,44 @@ Handle<ov_model_t> Core::Read(const std::string& onnx) const {
   return {model, api_.ov_model_free};
 }
 
+ov_core_t* Core::CoreOf(const std::string& device, const Options& options) const {
+  const std::string key = device + " " + options.text();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (key == first_) return core_.get();
+  const auto found = others_.find(key);
+  if (found != others_.end()) return found->second.get();
+  Handle<ov_core_t> made(nullptr, api_.ov_core_free);
+  if (!first_.empty()) made = NewCore();
+  ov_core_t* core = first_.empty() ? core_.get() : made.get();
+  const auto pairs = options.properties();
+  const std::vector<ov_property_t> properties = PropertiesOf(pairs);
+  api_.Check(
+      api_.ov_core_set_properties(core, device.c_str(), properties.size(), properties.data()),
+      "ov_core_set_properties");
+  if (first_.empty()) {
+    first_ = key;
+  } else {
+    others_.emplace(key, std::move(made));
+  }
+  return core;
+}
+
 Handle<ov_compiled_model_t> Core::Compile(const std::string& onnx, const std::string& device,
                                           const Options& options) const {
   const Handle<ov_model_t> model = Read(onnx);
-  const auto pairs = options.properties();
-  const std::vector<ov_property_t> properties = PropertiesOf(pairs);
   ov_compiled_model_t* compiled = nullptr;
-  api_.Check(api_.ov_core_compile_model_props(core_.get(), model.get(), device.c_str(),
-                                              properties.size(), properties.data(), &compiled),
+  api_.Check(api_.ov_core_compile_model_props(CoreOf(device, options), model.get(), device.c_str(),
+                                              0, nullptr, &compiled),
              "ov_core_compile_model", kMXAccUnsupported);
   return {compiled, api_.ov_compiled_model_free};
 }
 
 Handle<ov_compiled_model_t> Core::Import(const char* data, size_t size, const std::string& device,
                                          const Options& options) const {
-  const Handle<ov_core_t> core = NewCore();
-  const auto pairs = options.properties();
-  const std::vector<ov_property_t> properties = PropertiesOf(pairs);
-  api_.Check(
-      api_.ov_core_set_properties(core.get(), device.c_str(), properties.size(), properties.data()),
-      "ov_core_set_properties");
   ov_compiled_model_t* compiled = nullptr;
-  api_.Check(api_.ov_core_import_model(core.get(), data, size, device.c_str(), &compiled),
-             "ov_core_import_model");
+  api_.Check(
+      api_.ov_core_import_model(CoreOf(device, options), data, size, device.c_str(), &compiled),
+      "ov_core_import_model");
   return {compiled, api_.ov_compiled_model_free};
 }
 

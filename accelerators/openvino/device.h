@@ -7,6 +7,7 @@
 
 #include <mxnet_acc.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -32,16 +33,22 @@ class Core {
   Handle<ov_model_t> Read(const std::string& onnx) const;
   Handle<ov_compiled_model_t> Compile(const std::string& onnx, const std::string& device,
                                       const Options& options) const;
-  /*! \brief What a model exported. A core of its own has the options, as this one is others', too.
-   */
+  /*! \brief A model of what another exported. */
   Handle<ov_compiled_model_t> Import(const char* data, size_t size, const std::string& device,
                                      const Options& options) const;
 
  private:
   Handle<ov_core_t> NewCore() const;
+  /*! \brief A core with options of a device, which importing takes from nowhere else. For the first
+   * options, mostly the only ones, it is the core that was there before: each takes milliseconds.
+   */
+  ov_core_t* CoreOf(const std::string& device, const Options& options) const;
 
   Api api_;
   Handle<ov_core_t> core_;
+  mutable std::mutex mutex_; /*!< of what follows */
+  mutable std::string first_;
+  mutable std::map<std::string, Handle<ov_core_t>> others_; /*!< by devices and their options */
 };
 
 /*! \brief Any thread may call. */
