@@ -16,6 +16,7 @@
 
 #include "graph/plan.h"
 #include "graph/plan_builder.h"
+#include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
 
 MXNET_DECLARE_CLASS(mxnet::graph::Plan, "mx.graph.CompiledPlan");
@@ -133,6 +134,15 @@ std::vector<StepInfo> Steps(const Plan& plan) {
   return steps;
 }
 
+Tuple RunAsTuple(const Plan& plan, const std::vector<NDArray>& inputs) {
+  std::vector<Any> outputs;
+  outputs.reserve(plan.parts().outputs.size());
+  for (NDArray& output : plan.Run(inputs)) {
+    outputs.push_back(runtime::details::ToAny(std::move(output)));
+  }
+  return Tuple(std::move(outputs));
+}
+
 /*! \brief Memory as (bytes, first step, last step, offset, whether it is workspace). */
 using BlockInfo = std::tuple<int64_t, int64_t, int64_t, int64_t, bool>;
 
@@ -160,16 +170,8 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def("run", &Plan::Run, "The outputs for these inputs, as new arrays.")
     .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
     .release_gil()
-    .def(
-        "run_as_tuple",
-        [](const Plan& plan, const std::vector<NDArray>& inputs) {
-          std::vector<Any> outputs;
-          for (NDArray& output : plan.Run(inputs)) {
-            outputs.push_back(runtime::details::ToAny(std::move(output)));
-          }
-          return Tuple(std::move(outputs));
-        },
-        "The same as a tuple, of which `returning` says what class the arrays have.")
+    .def("run_as_tuple", &RunAsTuple,
+         "The same as a tuple, of which `returning` says what class the arrays have.")
     .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
     .release_gil()
     .def(
@@ -200,8 +202,11 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
         "What the memory of a run is for: for each block its bytes, the first and the "
         "last step that need it, its offset, and whether it is the workspace of a kernel.")
     .def_property(
-        "arena_bytes",
-        [](const Plan& plan) { return static_cast<int64_t>(plan.parts().arena_bytes); },
+        "slices", [](const Plan& plan) { return plan.parts().slices; },
+        "How often the steps are run, each time for a part of the first axis of inputs and "
+        "outputs: the shapes of steps are those of one.")
+    .def_property(
+        "arena_bytes", &Plan::MostBytes,
         "Bytes of memory that each run that is under way takes for intermediate results.");
 
 MXNET_REGISTER_CLASS(PlanBuilder, "mx.graph.PlanBuilder")
@@ -227,12 +232,33 @@ MXNET_REGISTER_CLASS(PlanBuilder, "mx.graph.PlanBuilder")
     .arg("value", "Its number.")
     .def("build", &PlanBuilder::Build, "The plan; the builder is used up.")
     .arg("outputs", "The numbers of the values that it gives.")
+    .def("build_sliced", &PlanBuilder::BuildSliced,
+         "The plan, whose runs do the steps for each slice of the inputs and outputs along the "
+         "first axis; the builder is used up.")
+    .arg("outputs", "The numbers of the values that it gives, each of one slice.")
+    .arg("slices", "How many there are.")
     .def("build_storing", &PlanBuilder::BuildStoring,
          "The plan, whose runs also write to inputs; the builder is used up.")
     .arg("outputs", "The numbers of the values that it gives.")
     .arg("stores",
          "Pairs of a value and an input, as the number of that among the inputs, to the memory of "
          "which the value is written.");
+
+/*! \brief Those of Python, which has no scopes. */
+thread_local std::vector<std::unique_ptr<op::OneThread>> one_thread_scopes;
+
+void PlanForOneThread(bool begins) {
+  if (begins) {
+    one_thread_scopes.push_back(std::make_unique<op::OneThread>());
+  } else if (!one_thread_scopes.empty()) {
+    one_thread_scopes.pop_back();
+  }
+}
+
+MXNET_REGISTER_API("mx.graph.plan_for_one_thread")
+    .describe("Whether kernels that the calling thread makes from now on are for one thread.")
+    .arg("begins", "True; False for the end of the last such time.")
+    .set_body_typed(&PlanForOneThread);
 
 MXNET_REGISTER_API("mx.graph.function_kernel")
     .describe("A kernel that calls a function with copies of its inputs.")

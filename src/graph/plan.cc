@@ -2,9 +2,12 @@
 
 #include <mxnet/runtime/signals.h>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
+#include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/strided.h"
 
@@ -21,8 +24,22 @@ constexpr Context kHost{kDLCPU, 0};
 
 ShapeView ShapeOf(const PlanArray& array) { return {array.shape.data(), array.shape.size()}; }
 
-/*! \brief What does not fit to what the plan was made for; names the input. */
-void CheckInput(const NDArray& given, const PlanArray& expected, size_t index) {
+/*! \brief Bytes from one slice of an array to the next; 0 where there is one. */
+size_t SliceBytes(const PlanArray& array, int64_t slices) {
+  if (slices == 1) return 0;
+  int64_t bytes = runtime::ItemSize(array.dtype);
+  for (int64_t extent : array.shape) bytes *= extent;
+  return static_cast<size_t>(bytes / slices);
+}
+
+bool Fits(const NDArray& given, const PlanArray& expected) {
+  return given.ctx().device_type == kDLCPU && given.dtype() == expected.dtype &&
+         given.shape() == ShapeOf(expected);
+}
+
+/*! \brief Says what does not fit to what the plan was made for; names the input. */
+[[noreturn, gnu::cold]] void ThrowUnfit(const NDArray& given, const PlanArray& expected,
+                                        size_t index) {
   if (given.ctx().device_type != kDLCPU) {
     MXNET_THROW("ValueError") << "input " << index << " of the plan: expected an array on the CPU";
   }
@@ -31,10 +48,8 @@ void CheckInput(const NDArray& given, const PlanArray& expected, size_t index) {
                              << DataTypeName(expected.dtype) << ", got "
                              << DataTypeName(given.dtype());
   }
-  if (given.shape() != ShapeOf(expected)) {
-    MXNET_THROW("ValueError") << "input " << index << " of the plan: expected shape "
-                              << ShapeOf(expected).str() << ", got " << given.shape().str();
-  }
+  MXNET_THROW("ValueError") << "input " << index << " of the plan: expected shape "
+                            << ShapeOf(expected).str() << ", got " << given.shape().str();
 }
 
 }  // namespace
@@ -47,12 +62,24 @@ struct Plan::Frame {
     Source source;
     int index;
     size_t offset;
+    size_t slice_bytes;
   };
 
   NDArray arena;
   std::vector<DLTensor> arguments; /*!< of all steps, inputs before outputs */
   std::vector<Moving> moving;
   std::vector<NDArray> outputs; /*!< of the last run, where the plan keeps them */
+};
+
+/*! \brief What a run reads and writes. */
+struct Plan::Arrays {
+  const std::vector<NDArray>* inputs;
+  std::vector<NDArray> copies; /*!< of inputs that kernels cannot read as they are; else NULL */
+  std::vector<NDArray> outputs;
+
+  const NDArray& input(size_t index) const {
+    return copies.empty() || copies[index].get() == nullptr ? (*inputs)[index] : copies[index];
+  }
 };
 
 Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
@@ -97,8 +124,11 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
             const NDArray& array = parts_.constants[static_cast<size_t>(tensor.index)];
             argument.data = array.data_as<char>() + tensor.offset;
           } else {
-            frame->moving.push_back(
-                {frame->arguments.size(), tensor.source, tensor.index, tensor.offset});
+            const PlanArray& array = (tensor.source == Source::kInput
+                                          ? parts_.inputs
+                                          : parts_.outputs)[static_cast<size_t>(tensor.index)];
+            frame->moving.push_back({frame->arguments.size(), tensor.source, tensor.index,
+                                     tensor.offset, SliceBytes(array, parts_.slices)});
           }
         }
         frame->arguments.push_back(argument);
@@ -138,52 +168,103 @@ void Plan::RunStep(size_t index, Frame* frame) const {
   if (__builtin_expect(status != 0, 0)) throw Error::FromLast().In(step.name);
 }
 
+void Plan::RunSlice(int64_t slice, const Arrays& arrays, Frame* frame,
+                    std::vector<int64_t>* times) const {
+  for (const Frame::Moving& moving : frame->moving) {
+    const auto index = static_cast<size_t>(moving.index);
+    const NDArray& array =
+        moving.source == Source::kInput ? arrays.input(index) : arrays.outputs[index];
+    frame->arguments[moving.argument].data =
+        static_cast<char*>(runtime::TensorData(array.tensor())) + moving.offset +
+        static_cast<size_t>(slice) * moving.slice_bytes;
+  }
+  using Clock = std::chrono::steady_clock;
+  for (size_t i = 0; i < parts_.steps.size(); ++i) {
+    // Not before the first step: who calls that often looks for signals, and the clock would take
+    // longer than many a step.
+    if (i != 0) runtime::CheckSignals();
+    if (times == nullptr) {
+      RunStep(i, frame);
+      continue;
+    }
+    const Clock::time_point begin = Clock::now();
+    RunStep(i, frame);
+    (*times)[i] =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+  }
+}
+
+void Plan::RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const {
+  std::atomic<Frame*> unused{frame};
+  std::atomic<bool> has_failed{false};
+  std::mutex mutex;  // of what follows
+  std::exception_ptr failure;
+  std::vector<int64_t> sums(times == nullptr ? 0 : times->size());
+  op::ForEachItem(parts_.slices, [&](int64_t slice) {
+    if (has_failed) return;
+    try {
+      std::unique_ptr<Frame> taken;
+      Frame* own = unused.exchange(nullptr);
+      if (own == nullptr) {
+        taken = TakeFrame();
+        own = taken.get();
+      }
+      std::vector<int64_t> of_slice(sums.size());
+      RunSlice(slice, arrays, own, times == nullptr ? nullptr : &of_slice);
+      taken != nullptr ? ReturnFrame(std::move(taken)) : unused.store(own);
+      if (times == nullptr) return;
+      const std::lock_guard<std::mutex> lock(mutex);
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += of_slice[i];
+    } catch (...) {
+      has_failed = true;
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  });
+  if (failure != nullptr) std::rethrow_exception(failure);
+  const int64_t threads = std::min<int64_t>(op::NumThreads(), parts_.slices);
+  for (size_t i = 0; i < sums.size(); ++i) (*times)[i] = sums[i] / threads;
+}
+
 std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
                                    std::vector<int64_t>* times) const {
   if (inputs.size() != parts_.inputs.size()) {
     MXNET_THROW("ValueError") << "a plan of " << parts_.inputs.size() << " inputs is given "
                               << inputs.size();
   }
-  std::vector<NDArray> given;
-  given.reserve(inputs.size());
+  Arrays arrays{&inputs, {}, {}};
   for (size_t i = 0; i < inputs.size(); ++i) {
-    CheckInput(inputs[i], parts_.inputs[i], i);
+    if (!Fits(inputs[i], parts_.inputs[i])) ThrowUnfit(inputs[i], parts_.inputs[i], i);
     const DLTensor& tensor = inputs[i].tensor();
-    const bool as_it_is = IsContiguous(tensor) && op::IsAligned(tensor);
-    given.push_back(as_it_is ? inputs[i] : op::Contiguous(tensor));
+    if (IsContiguous(tensor) && op::IsAligned(tensor)) continue;
+    arrays.copies.resize(inputs.size());
+    arrays.copies[i] = op::Contiguous(tensor);
   }
   std::unique_ptr<Frame> frame = TakeFrame();
-  std::vector<NDArray> outputs;
-  outputs.reserve(parts_.outputs.size());
-  for (size_t i = 0; i < parts_.outputs.size(); ++i) outputs.push_back(OutputOf(i, frame.get()));
-  for (const Frame::Moving& moving : frame->moving) {
-    const auto& arrays = moving.source == Source::kInput ? given : outputs;
-    frame->arguments[moving.argument].data =
-        static_cast<char*>(
-            runtime::TensorData(arrays[static_cast<size_t>(moving.index)].tensor())) +
-        moving.offset;
+  arrays.outputs.reserve(parts_.outputs.size());
+  for (size_t i = 0; i < parts_.outputs.size(); ++i) {
+    arrays.outputs.push_back(OutputOf(i, frame.get()));
   }
-  using Clock = std::chrono::steady_clock;
-  for (size_t i = 0; i < parts_.steps.size(); ++i) {
-    runtime::CheckSignals();
-    if (times == nullptr) {
-      RunStep(i, frame.get());
-      continue;
-    }
-    const Clock::time_point begin = Clock::now();
-    RunStep(i, frame.get());
-    times->push_back(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+  if (times != nullptr) times->assign(parts_.steps.size(), 0);
+  if (parts_.slices == 1) {
+    RunSlice(0, arrays, frame.get(), times);
+  } else {
+    RunSlices(arrays, frame.get(), times);
   }
   ReturnFrame(std::move(frame));
   for (int stored : parts_.stored) {
     const NDArray& array = inputs[static_cast<size_t>(stored)];
-    const NDArray& written = given[static_cast<size_t>(stored)];
+    const NDArray& written = arrays.input(static_cast<size_t>(stored));
     const bool is_copy =
         runtime::TensorData(array.tensor()) != runtime::TensorData(written.tensor());
     if (is_copy) op::CopyCast(written.tensor(), array.tensor());
   }
-  return outputs;
+  return std::move(arrays.outputs);
+}
+
+int64_t Plan::MostBytes() const {
+  const int64_t threads = std::min<int64_t>(op::NumThreads(), parts_.slices);
+  return static_cast<int64_t>(parts_.arena_bytes) * threads;
 }
 
 std::vector<NDArray> Plan::Run(const std::vector<NDArray>& inputs) const {

@@ -78,9 +78,21 @@ struct PlanParts {
   std::vector<int> stored; /*!< numbers of the inputs that a run writes */
   std::vector<PlanBlock> blocks;
   size_t arena_bytes{0};
+  /*!
+   * \brief How often the steps are run, each time for the next part of the first axis of all inputs
+   * and outputs, several at once. What has a shape of its own above has that of one slice, but for
+   * the inputs and outputs.
+   */
+  int64_t slices{1};
 };
 
-/*! \brief Several threads may run it at once, each with memory of its own. */
+/*!
+ * \brief Several threads may run it at once, each with memory of its own.
+ *
+ * The slices of one that has several are shared among the threads of the pool, and the kernels of a
+ * slice stay on its thread. So no thread waits for others after each step of a batch, and what a
+ * step has written is read from a cache by the next.
+ */
 class Plan {
  public:
   explicit Plan(PlanParts parts);
@@ -95,7 +107,8 @@ class Plan {
    * throws names its step.
    */
   std::vector<NDArray> Run(const std::vector<NDArray>& inputs) const;
-  /*! \brief The same; appends the nanoseconds that each step took. */
+  /*! \brief As Run; sets *times to the nanoseconds that each step took, as a share of the run where
+   * several threads were at it. */
   std::vector<NDArray> Profile(const std::vector<NDArray>& inputs,
                                std::vector<int64_t>* times) const;
 
@@ -106,15 +119,21 @@ class Plan {
    * so that memory is not given back and asked for again. They are kept until the plan goes.
    */
   void KeepOutputs() { keeps_outputs_ = true; }
+  /*! \brief Of intermediate results, that a run takes on all its threads. */
+  int64_t MostBytes() const;
 
  private:
   struct Frame;
+  struct Arrays;
 
   std::unique_ptr<Frame> TakeFrame() const;
   void ReturnFrame(std::unique_ptr<Frame> frame) const;
   NDArray OutputOf(size_t index, Frame* frame) const;
   std::vector<NDArray> Execute(const std::vector<NDArray>& inputs,
                                std::vector<int64_t>* times) const;
+  void RunSlice(int64_t slice, const Arrays& arrays, Frame* frame,
+                std::vector<int64_t>* times) const;
+  void RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const;
   void RunStep(size_t index, Frame* frame) const;
 
   PlanParts parts_;

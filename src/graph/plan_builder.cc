@@ -370,7 +370,31 @@ Ref<Plan> PlanBuilder::BuildStoring(const std::vector<int64_t>& outputs,
   MergeInPlace();
   PackArena();
   for (Value& value : values_) parts_.tensors.push_back(std::move(value.tensor));
+  for (std::vector<PlanArray>* arrays : {&parts_.inputs, &parts_.outputs}) {
+    for (PlanArray& array : *arrays) {
+      if (parts_.slices == 1) continue;
+      array.shape.front() *= parts_.slices;
+      BytesOf(array.shape, array.dtype);
+    }
+  }
   return Ref<Plan>::Make(std::move(parts_));
+}
+
+Ref<Plan> PlanBuilder::BuildSliced(const std::vector<int64_t>& outputs, int64_t slices) {
+  if (slices < 1) MXNET_THROW("ValueError") << "a plan of " << slices << " slices";
+  std::vector<const std::vector<int64_t>*> shapes;
+  for (const PlanArray& input : parts_.inputs) shapes.push_back(&input.shape);
+  for (int64_t output : outputs) shapes.push_back(&At(output, "an output of a plan").tensor.shape);
+  for (const std::vector<int64_t>* shape : shapes) {
+    int64_t extent = 0;
+    if (shape->empty() || __builtin_mul_overflow(shape->front(), slices, &extent)) {
+      MXNET_THROW("ValueError") << "a plan of " << slices
+                                << " slices: an input or output has the shape "
+                                << ViewOf(*shape).str();
+    }
+  }
+  parts_.slices = slices;
+  return Build(outputs);
 }
 
 }  // namespace graph

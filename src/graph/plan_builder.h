@@ -48,6 +48,13 @@ class PlanBuilder {
   Ref<Plan> BuildStoring(const std::vector<int64_t>& outputs,
                          const std::vector<std::pair<int64_t, int64_t>>& stores);
 
+  /*!
+   * \brief A plan that is run for so many slices: of the steps that were added, its inputs and
+   * outputs have only the shapes of one slice, and each slice of the outputs is what they give for
+   * that of the inputs.
+   */
+  Ref<Plan> BuildSliced(const std::vector<int64_t>& outputs, int64_t slices);
+
  private:
   static constexpr int kNever = -1;
 

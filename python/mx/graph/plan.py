@@ -37,6 +37,9 @@ class Plan:
 
     What depends on the shapes of the inputs is done when the first inputs of those shapes come,
     and kept. Several threads may execute one plan at once.
+
+    A batch whose items do not depend on one another is cut into slices, if it is large enough, each
+    of which goes through all nodes on one thread; steps have the shapes of one slice then.
     """
 
     def __init__(

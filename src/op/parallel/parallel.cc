@@ -57,9 +57,18 @@ struct Threads {
   std::atomic<void (*)(int)> follower{nullptr};
 };
 
+/*! \brief How many OneThread the calling thread has. */
+thread_local int alone = 0;
+
 }  // namespace
 
-int NumThreads() noexcept { return Threads::Global().count.load(std::memory_order_relaxed); }
+int NumThreads() noexcept {
+  return alone > 0 ? 1 : Threads::Global().count.load(std::memory_order_relaxed);
+}
+
+OneThread::OneThread() noexcept { ++alone; }
+
+OneThread::~OneThread() { --alone; }
 
 void SetNumThreads(int64_t count) {
   if (count < 1 || count > kMostThreads) {
@@ -98,6 +107,13 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
   const auto pieces = static_cast<int>(std::min<int64_t>((left + whole - 1) / whole, threads));
   SharedLoop loop{piece, body, first, size, whole, {0}};
   if (!pool->TryRun(&loop, pieces)) piece(body, first, size);
+}
+
+void RunItems(int64_t size, Piece piece, const void* body) {
+  const auto threads = static_cast<int>(std::min<int64_t>(size, NumThreads()));
+  SharedLoop loop{piece, body, size, 1, {0}};
+  if (threads > 1 && ThreadPool::Global()->TryRun(&loop, threads)) return;
+  piece(body, 0, size);
 }
 
 namespace {

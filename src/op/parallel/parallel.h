@@ -38,6 +38,31 @@ void InParallel(int64_t size, int64_t first, const Body& body) {
 /*! \brief How many threads share a loop at most, the calling one among them. */
 int NumThreads() noexcept;
 
+/*! \brief As long as it lives, the calling thread shares no loop, and NumThreads() is 1 for it. */
+class OneThread {
+ public:
+  OneThread() noexcept;
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+};
+
+/*! \brief ForEachItem for a body behind a pointer. */
+void RunItems(int64_t size, Piece piece, const void* body);
+
+/*!
+ * \brief Calls body(item) for each of 0 to size, in any order, on all threads: for items of which
+ * each is worth a thread. What body does it does on one thread. It may not throw.
+ */
+template <typename Body>
+void ForEachItem(int64_t size, const Body& body) {
+  const Piece piece = [](const void* self, int64_t begin, int64_t end) {
+    const OneThread alone;
+    for (int64_t item = begin; item < end; ++item) (*static_cast<const Body*>(self))(item);
+  };
+  RunItems(size, piece, &body);
+}
+
 /*! \brief Sets it, for calls from now on; ValueError for fewer than one or more than 1,024. */
 void SetNumThreads(int64_t count);
 

@@ -32,6 +32,9 @@ class Chooser:
     others for a layer; answers are right whatever it chooses.
     """
 
+    # Whether layers may be those of a slice of a batch; not where they are measured as they are.
+    may_slice = True
+
     def __init__(self, backends: Sequence[Backend]) -> None:
         self.backends = tuple(backends)
 

@@ -205,8 +205,12 @@ class Lowering:
         outputs: Sequence[Value],
         stores: Sequence[tuple[Value, int]] = (),
         as_they_are: Container[Value] = (),
+        slices: int = 1,
     ) -> Any:
         """The plan that gives these values; nothing can be added afterwards.
+
+        It does all for so many slices of its inputs and outputs along their first axis, of which
+        the values of the plan are one.
 
         `stores` are values that a run writes to the memory of inputs, with the numbers of those.
         Outputs are row-major, but for those `as_they_are`, which keep their layouts.
@@ -217,6 +221,8 @@ class Lowering:
         given = [
             self.number(value if value in as_they_are else self.plain(value)) for value in outputs
         ]
+        if slices != 1:
+            return self._builder.build_sliced(given, slices)
         if not stores:
             return self._builder.build(given)
         pairs = [(self.number(self.plain(value)), index) for value, index in stores]

@@ -28,8 +28,11 @@ class Planner:
         environment: Environment,
         wanted: set[onnx_ir.Value],
         done: frozenset[onnx_ir.Node],
+        slices: int = 1,
     ) -> None:
+        """`environment` has the values of one slice where the plan is to run for several."""
         self._program = program
+        self._slices = slices
         self._environment = environment
         self._wanted = wanted
         self._to = Lowering(program.keep_nan)
@@ -107,6 +110,7 @@ class Planner:
                 [self._values[value] for value in computed],
                 written,
                 [self._values[value] for value in layouts],
+                self._slices,
             )
         done = self._fused.intersection(program.nodes[end + 1 :]) if self._fused else ()
         return Segment(

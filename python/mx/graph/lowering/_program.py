@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import onnx_ir
 
+import ffi
+
 from .._errors import GraphError
 from ._choice import Chooser
 from ._contents import Environment, key_of, to_array, to_numpy
@@ -23,7 +25,10 @@ from ._host import HostNode
 from ._node import attributes_of
 from ._planner import Planner
 from ._segment import Segment
+from ._slices import sliced, slices_of, suits
 from ._value import BackendFailed, NeedsElements
+
+_plan_for_one_thread = ffi.get_global_func("mx.graph.plan_for_one_thread")
 
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
 Record = Callable[[Sequence[Any], Sequence[int]], None]
@@ -61,6 +66,7 @@ class Program(GraphNodes):
         """As GraphNodes; `outer` is the program of the graph around this one. `bodies` makes what
         executes subgraphs; by default their programs do."""
         super().__init__(graph, opset, chooser, outer, keep_nan, stores, any_layout, layouts)
+        self._is_inner = outer is not None
         self._planning = RLock()  # held while one thread plans; others run what is planned
         self._lock = Lock()  # of the segments
         self._segments: dict[Any, Segment] = {}
@@ -235,15 +241,36 @@ class Program(GraphNodes):
         self, position: int, environment: Environment, done: frozenset[onnx_ir.Node]
     ) -> Segment:
         """Lowers the nodes from a position on, as many as possible."""
-        while True:
+        segment = self._plan_sliced(environment) if position == 0 and not done else None
+        while segment is None:
             planner = Planner(self, environment, self._wanted.get(position, set()), done)
             try:
-                return planner.plan(position)
+                segment = planner.plan(position)
             except NeedsElements as error:
                 # Of a value that is there already: plan again, for these elements alone.
                 self._wanted.setdefault(position, set()).add(planner.origin(error.value))
             except BackendFailed as error:
                 self.failed.add(error.backend.name)
+        return segment
+
+    def _plan_sliced(self, environment: Environment) -> Segment | None:
+        """A plan of all nodes that cuts a batch into slices; None where there is none, or it would
+        not be faster."""
+        if self._is_inner or not self.chooser.may_slice or self._wanted.get(0):
+            return None
+        slices = slices_of(self, environment)
+        if slices == 1:
+            return None
+        _plan_for_one_thread(True)
+        try:
+            segment = Planner(self, sliced(environment, slices), set(), frozenset(), slices).plan(0)
+        except (NeedsElements, BackendFailed):
+            return None
+        finally:
+            _plan_for_one_thread(False)
+        is_whole = segment.end == len(self.nodes) and segment.plan is not None
+        is_whole = is_whole and segment.given == self.inputs and segment.computed == self.results
+        return segment if is_whole and suits(segment.plan) else None
 
 
 def _alone_step(node: onnx_ir.Node) -> tuple[str, str, list[Any], list[Any], int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...graph import Graph, GraphError
+from ...threads import get_num_threads
 from .._text import layer_of, shortened, table
 from ._picture import picture
 from ._sizes import KINDS, bytes_of, size_text
@@ -131,9 +132,10 @@ def moments_of(
     names = [layers.get(step[0], step[0]) for step in plan.steps]
     # Where blocks begin and end, so that each is looked at once.
     change = [[0, 0] for _ in range(len(names) + 1)]
+    at_once = min(plan.slices, get_num_threads())
     for size, first, last, _, is_workspace in plan.blocks:
-        change[first][is_workspace] += size
-        change[last + 1][is_workspace] -= size
+        change[first][is_workspace] += size * at_once
+        change[last + 1][is_workspace] -= size * at_once
     moments, used = [], [0, 0]
     for name, steps in zip(names, change, strict=False):
         used = [now + step for now, step in zip(used, steps, strict=True)]

@@ -61,6 +61,7 @@ class Choices(Chooser):
     def __init__(self, chosen: Mapping[int, str] | None = None) -> None:
         super().__init__(by_table(""))
         self.chosen = dict(chosen or {})
+        self.may_slice = not self.chosen  # what was measured are layers of whole batches
         self._by_table: dict[str, tuple[Backend, ...]] = {}
         self._named = {one.name: (one, InRows(one)) for one in all_backends()} if chosen else {}
 

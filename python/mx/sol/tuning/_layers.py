@@ -48,6 +48,7 @@ class Recording(Choices):
 
     def __init__(self) -> None:
         super().__init__()
+        self.may_slice = False
         self.layers: list[Noted] = []
         self._stopped = False
 

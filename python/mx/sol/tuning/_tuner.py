@@ -54,10 +54,14 @@ def tune(
         compiled = plan.compiled(inputs)
         if compiled is None:
             return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
+        whole, untuned = plan, Plan(graph, optimize=False, chooser=Choices())
+        in_slices = untuned.compiled(inputs)
+        if in_slices is not None and in_slices.slices != 1:
+            plan, compiled = untuned, in_slices
         measurements = Measurements(
             {} if again else kept.layers(), perf_counter() + (1 - _FOR_MODEL) * seconds
         )
-        layers = _by_time(recording.layers, plan, inputs)
+        layers = _by_time(recording.layers, whole, inputs)
         measurements.measure(layers, progress(shown))
     finally:  # the plan keeps it
         noted = recording.stop()
