@@ -18,9 +18,12 @@ from ...graph._elements import Bytes, Elements
 _FEW = 1 << 16
 # Fields by their numbers in onnx.proto.
 _GRAPH, _INITIALIZER, _RAW_DATA = 7, 5, 9
-_LENGTH_DELIMITED = 2
-# Bytes of the other wire types, and varints by 0.
-_FIXED = {0: 0, 1: 8, 5: 4}
+# Wire types, and bytes of those that are always as many.
+_NUMBER, _LENGTH_DELIMITED = 0, 2
+_FIXED = {1: 8, 5: 4}
+# Bytes of the two numbers that a field begins with, and those that are read to look at fields.
+_MOST_HEAD = 20
+_SEEN = 1 << 13
 
 
 class _Unusual(Exception):
@@ -68,52 +71,62 @@ def read(file: BufferedIOBase, name: str) -> tuple[bytes, Aside]:
     if end - begin < _FEW:
         return file.read(), aside
     try:
-        return b"".join(_message(file, end, (_GRAPH, _INITIALIZER, _RAW_DATA), aside)), aside
+        path = (_GRAPH, _INITIALIZER, _RAW_DATA)
+        return b"".join(_message(file, begin, end, path, aside)), aside
     except _Unusual:
         file.seek(begin)
         return file.read(), Aside(Elements(name, end - begin))
 
 
 def _message(
-    file: BufferedIOBase, end: int, path: tuple[int, ...], aside: Aside
+    file: BufferedIOBase, begin: int, end: int, path: tuple[int, ...], aside: Aside
 ) -> Iterator[bytes]:
-    """The bytes of a message up to `end`, in which the field at the end of the path is replaced."""
-    while (at := file.tell()) < end:
-        tag = _varint(file)
+    """The bytes of a message from `begin` to `end`, in which the field at the end of the path is
+    replaced."""
+    at = same = begin  # from `same` on nothing is replaced
+    seen, known = b"", begin  # a part of the file, and where in it that begins
+    while at < end:
+        if at + _MOST_HEAD > known + len(seen):
+            seen, known = _read(file, at, at + _SEEN), at
+        tag, here = _varint(seen, at - known)
         number, kind = tag >> 3, tag & 7
+        length = _FIXED.get(kind, 0)
         if kind == _LENGTH_DELIMITED:
-            length = _varint(file)
-        elif kind in _FIXED:
-            length = _FIXED[kind]
-            if kind == 0:
-                _varint(file)
-        else:
+            length, here = _varint(seen, here)
+        elif kind == _NUMBER:
+            _, here = _varint(seen, here)
+        elif kind not in _FIXED:
             raise _Unusual
-        behind = file.tell() + length
+        first = known + here
+        behind = first + length
         if behind > end:
             raise _Unusual
-        is_meant = number == path[0] and kind == _LENGTH_DELIMITED and length >= _FEW
-        if not is_meant:
-            file.seek(at)
-            yield file.read(behind - at)
-            continue
-        if len(path) > 1:
-            inside = b"".join(_message(file, behind, path[1:], aside))
-        else:
-            inside = aside.add(file, behind - length, length)
-            file.seek(behind)
-        yield _as_varint(tag) + _as_varint(len(inside)) + inside
+        if number == path[0] and kind == _LENGTH_DELIMITED and length >= _FEW:
+            yield _read(file, same, at)
+            if len(path) > 1:
+                inside = b"".join(_message(file, first, behind, path[1:], aside))
+            else:
+                inside = aside.add(file, first, length)
+            yield _as_varint(tag) + _as_varint(len(inside)) + inside
+            same = behind
+        at = behind
+    yield _read(file, same, end)
 
 
-def _varint(file: BufferedIOBase) -> int:
+def _read(file: BufferedIOBase, begin: int, end: int) -> bytes:
+    file.seek(begin)
+    return file.read(end - begin)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number, and where what follows it begins."""
     value = shift = 0
-    while shift < 64:
-        byte = file.read(1)
-        if not byte:
-            break
-        value |= (byte[0] & 0x7F) << shift
-        if byte[0] < 0x80:
-            return value
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
         shift += 7
     raise _Unusual
 
