@@ -111,7 +111,7 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
 
 void RunItems(int64_t size, Piece piece, const void* body) {
   const auto threads = static_cast<int>(std::min<int64_t>(size, NumThreads()));
-  SharedLoop loop{piece, body, size, 1, {0}};
+  SharedLoop loop{piece, body, 0, size, 1, {0}};
   if (threads > 1 && ThreadPool::Global()->TryRun(&loop, threads)) return;
   piece(body, 0, size);
 }
