@@ -52,6 +52,20 @@ LONG_SHAPES = [(1, 9), (2, 5), (3, 64), (4, 17), (9, 1100), (37, 33), (300, 7), 
 LONG_LAYOUTS = [lambda x: x, lambda x: x[..., ::2], lambda x: x.T, lambda x: x[::-1]]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float64"])
+@pytest.mark.parametrize("name", ["prod", "mean", "std"])
+def test_columns_of_long_rows(name, dtype):
+    random = np.random.default_rng(0)
+    for shape in (*LONG_SHAPES, (11, 2300), (1000, 130)):
+        array = random.integers(1, 3 if shape[0] < 50 else 2, shape).astype(dtype)
+        for layout in LONG_LAYOUTS:
+            laid_out, ours = layout(array), layout(mx.np.array(array))
+            with quiet():
+                expected = getattr(np, name)(laid_out, 0)
+            result = getattr(mx.np, name)(ours, 0).asnumpy()
+            np.testing.assert_allclose(result, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["sum", "max", "min", "all", "any", "argmax", "argmin", "cumsum"])
 def test_long_rows_and_columns(name, dtype):

@@ -181,7 +181,7 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
   if (r.out_size() == 0) return;
   if (find_columns != nullptr && r.reduces_rows() && n <= INT32_MAX) {
     const int64_t step = r.kept_strides()[r.kept().ndim - 1];
-    return ForResults(r, kResultsAbreast, [&](int64_t begin, int64_t end) {
+    return ForResults(r, ResultsAbreast(r), [&](int64_t begin, int64_t end) {
       ForEachRun(r, begin, end, end - begin, [&](const char* x, int64_t result, int64_t columns) {
         find_columns(x, step, columns, stride, n, out + result);
       });

@@ -43,7 +43,7 @@ void ReduceAll(const Reduction& r, char* out) {
     return;
   }
   if (r.reduces_rows()) {
-    return ForResults(r, kResultsAbreast, [&](int64_t begin, int64_t end) {
+    return ForResults(r, ResultsAbreast(r), [&](int64_t begin, int64_t end) {
       ReduceRows<Reducer, T>(r, begin, end, out);
     });
   }

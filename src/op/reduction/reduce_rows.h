@@ -68,6 +68,37 @@ struct CombineRowsBody {
   }
 };
 
+/*! \brief The same of rows whose elements lie apart, where they lie. */
+template <typename Reducer, typename T>
+struct CombineRowsApartBody {
+  using Column = ColumnReducer<Reducer, T>;
+
+  static MXNET_ALWAYS_INLINE void Run(const char* const* rows, int64_t stride, int64_t n,
+                                      typename Column::Acc* total) {
+    // A step that the compiler knows it can vectorize.
+    constexpr auto kTwo = static_cast<int64_t>(2 * sizeof(T));
+    using Two = std::integral_constant<int64_t, kTwo>;
+    stride == kTwo ? Combine(rows, Two(), n, total) : Combine(rows, stride, n, total);
+  }
+
+ private:
+  template <typename Stride>
+  static MXNET_ALWAYS_INLINE void Combine(const char* const* rows, Stride stride, int64_t n,
+                                          typename Column::Acc* total) {
+    const char* const a = rows[0];
+    const char* const b = rows[1];
+    const char* const c = rows[2];
+    const char* const d = rows[3];
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      auto sum = Column::Combine(total[j], LoadAt<T>(a + j * stride));
+      sum = Column::Combine(sum, LoadAt<T>(b + j * stride));
+      sum = Column::Combine(sum, LoadAt<T>(c + j * stride));
+      total[j] = Column::Combine(sum, LoadAt<T>(d + j * stride));
+    }
+  }
+};
+
 template <typename Reducer, typename T>
 using CombineRows = decltype(&CombineRowsBody<Reducer, T>::Run);
 
@@ -101,20 +132,23 @@ class RowCombiner {
       if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
     }
     static const CombineRows<Reducer, T> run = FindCombineRows();
-    if (run == nullptr || (stride_ != sizeof(T) && !gathers_)) return AddRow(x, stride_);
+    if (run == nullptr) return AddRow(x, stride_, n_, total_);
     rows_[count_++] = x;
     if (count_ < kRowsAtOnce) return;
     if (stride_ == sizeof(T)) {
       run(rows_, n_, total_);
-    } else {
+    } else if (gathers_) {
       CombineGathered(run);
+    } else {
+      static const auto run_apart = internal::ReduceFunction<CombineRowsApartBody<Reducer, T>, T>();
+      run_apart(rows_, stride_, n_, total_);
     }
     count_ = 0;
   }
 
   /*! \brief Combines what has been added and not been combined yet. */
   void Finish() {
-    for (int i = 0; i < count_; ++i) AddRow(rows_[i], stride_);
+    for (int i = 0; i < count_; ++i) AddRow(rows_[i], stride_, n_, total_);
     count_ = 0;
   }
 
@@ -142,14 +176,17 @@ class RowCombiner {
     }
   }
 
-  void AddRow(const char* x, int64_t stride) {
+  static void AddRow(const char* x, int64_t stride, int64_t n, Acc* total) {
     static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
-    run(x, stride, n_, total_);
+    run(x, stride, n, total);
   }
   [[gnu::noinline]] void AddRead(const char* x) {
     ReadBuffer<T> buffer;
-    reader_->Read(x, stride_, n_, result_, 1, buffer.bytes);
-    AddRow(buffer.bytes, sizeof(T));
+    for (int64_t begin = 0; begin < n_; begin += kReadBlock) {
+      const int64_t count = std::min(kReadBlock, n_ - begin);
+      reader_->Read(x + begin * stride_, stride_, count, result_ + begin, 1, buffer.bytes);
+      AddRow(buffer.bytes, sizeof(T), count, total_ + begin);
+    }
   }
 
   const BlockReader* reader_;
@@ -171,9 +208,8 @@ void ReduceRows(const Reduction& r, int64_t begin, int64_t end, char* out) {
   using Result = typename Reducer::template Result<T>;
   using Combiner = RowCombiner<Reducer, T>;
   using Column = typename Combiner::Column;
-  const int64_t tile = r.reader() == nullptr ? Combiner::kMost : kReadBlock;
   const int64_t stride = r.kept_strides()[r.kept().ndim - 1];
-  ForEachRun(r, begin, end, tile, [&](const char* first, int64_t result, int64_t n) {
+  ForEachRun(r, begin, end, Combiner::kMost, [&](const char* first, int64_t result, int64_t n) {
     Combiner combiner(r, stride, n, result);
     auto* total = combiner.total();
     for (int64_t j = 0; j < n; ++j) total[j] = Column::Start(first + j * stride);

@@ -119,8 +119,12 @@ void ForEachRun(const Reduction& r, int64_t begin, int64_t end, int64_t most, Vi
   ForEachOffset(r.data(), r.kept(), r.kept_strides(), inner, visit_row, first_row, rows);
 }
 
-/*! \brief Results side by side that are worth a piece, of which vectors are full. */
-constexpr int64_t kResultsAbreast = 64;
+/*!
+ * \brief Results side by side whose elements make a piece, where rows are reduced: as many as lie
+ * in a page, as memory is read faster where little of it is skipped, but so few that each thread
+ * has some, and of which vectors are full.
+ */
+int64_t ResultsAbreast(const Reduction& r) noexcept;
 
 /*!
  * \brief Calls body(begin, end) for all results, by their numbers: on several threads where there
@@ -128,8 +132,10 @@ constexpr int64_t kResultsAbreast = 64;
  */
 template <typename Body>
 void ForResults(const Reduction& r, int64_t unit, const Body& body) {
-  if (r.out_size() == 1 || r.out_size() * r.count() < kFewForThreads) return body(0, r.out_size());
-  InParallel(r.out_size(), (kElementsTimed / r.count() / unit + 1) * unit, body);
+  const int64_t size = r.out_size();
+  if (size == 1 || size * r.count() < kFewForThreads) return body(0, size);
+  InParallel((size + unit - 1) / unit, kElementsTimed / r.count() / unit + 1,
+             [&](int64_t begin, int64_t end) { body(begin * unit, std::min(end * unit, size)); });
 }
 
 /*! \brief The attributes of a reduction. */

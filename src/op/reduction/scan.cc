@@ -69,7 +69,7 @@ void ScanInPlace(const DLTensor& array, int axis) {
     using T = typename decltype(tag)::type;
     T* const elements = static_cast<T*>(TensorData(array));
     const int64_t width = r.reduced_strides()[0] / static_cast<int64_t>(sizeof(T));
-    ForResults(r, kResultsAbreast, [&](int64_t begin, int64_t end) {
+    ForResults(r, ResultsAbreast(r), [&](int64_t begin, int64_t end) {
       ForEachRun(r, begin, end, end - begin, [&](const char* x, int64_t, int64_t columns) {
         ScanRows<Op>(elements + (x - r.data()) / static_cast<int64_t>(sizeof(T)), columns, width,
                      r.count());
