@@ -6,6 +6,7 @@
 #include <mxnet/op/operator.h>
 
 #include <memory>
+#include <string_view>
 
 #include "api/argument/arguments.h"
 #include "api/argument/nested.h"
@@ -243,8 +244,22 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   return true;
 }
 
+/*! \brief a[...] = value of an array of the same shape. */
+bool TrySetAll(const DLTensor& tensor, const MXNetArgs& args) {
+  if (args.type_codes[1] != kMXNetStr) return false;
+  const auto& key = args.values[1].v_str;
+  if (std::string_view(key.data, key.size) != "...") return false;
+  const DLTensor* value = HostTensor(args, 2);
+  if (value == nullptr || !IsHost(tensor.device) || TensorShape(*value) != TensorShape(tensor)) {
+    return false;
+  }
+  CopyCast(*value, tensor);
+  return true;
+}
+
 void SetItem(MXNetArgs args, MXNetRetValue*) {
   const DLTensor& tensor = WritableTensor(args[0]);
+  if (TrySetAll(tensor, args)) return;
   if (TrySetPlain(tensor, args)) return;
   const IndexKey key(args[1]);
   if (key.is_basic()) return SetBasic(args[0], tensor, key, args[2]);

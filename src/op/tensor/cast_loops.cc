@@ -135,8 +135,8 @@ bool IsAlignedRun(const char* from, int64_t stride) {
 }
 
 /*!
- * \brief Writes to every other element, by registers where the processor has stores for that: what
- * lies apart, or is one element, is brought together first.
+ * \brief Writes to every other element, by registers, for processors that have stores for that:
+ * what lies apart, or is one element, is brought together first.
  */
 template <int64_t Size>
 void MoveToEveryOther(char* to, const char* from, int64_t step_from, int64_t n) {
@@ -167,7 +167,8 @@ void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
   if (step == Size && step_from == 0) return FillDense(from, Size, n, to);
   if (IsAlignedRun<Size>(from, step_from)) {
     if (step == Size) return GatherStrided(from, step_from, Size, n, to);
-    if (step == 2 * Size && n >= kFewElements && IsAlignedRun<Size>(to, step)) {
+    static const bool stores_apart = HostCpuLevel() >= CpuLevel::kAvx512;
+    if (stores_apart && step == 2 * Size && n >= kFewElements && IsAlignedRun<Size>(to, step)) {
       return MoveToEveryOther<Size>(to, from, step_from, n);
     }
   }
