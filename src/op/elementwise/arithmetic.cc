@@ -30,10 +30,10 @@ struct Divide : formulas::divide {
   }
 };
 
-const BinaryOp kAdd = BinaryOf<formulas::add, ComplexTypes>();
+const BinaryOp kAdd = LightBinaryOf<formulas::add, ComplexTypes>();
 const BinaryOp kSubtract =
-    BinaryOf<formulas::subtract, ComplexTypes>("; use bitwise_xor or logical_xor for bool");
-const BinaryOp kMultiply = BinaryOf<WithComplex<formulas::multiply>, ComplexTypes>();
+    LightBinaryOf<formulas::subtract, ComplexTypes>("; use bitwise_xor or logical_xor for bool");
+const BinaryOp kMultiply = LightBinaryOf<WithComplex<formulas::multiply>, ComplexTypes>();
 const BinaryOp kDivide = BinaryOf<Divide, ComplexTypes>();
 
 MXNET_REGISTER_BINARY("add", "Adds elementwise; for bool it is logical or.", kAdd);

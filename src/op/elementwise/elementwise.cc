@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kFewElements = 32;
 
 template <int Count>
-void WalkAll(InnerLoop loop, const DLTensor* inputs, const DLTensor& out) {
+void WalkAll(InnerLoop loop, const DLTensor* inputs, const DLTensor& out, bool is_light) {
   StridedLoop<Count + 1> walk(TensorShape(out));
   walk.Set(0, out);
   int64_t items[Count + 1] = {ItemSize(out.dtype)};
@@ -23,7 +23,7 @@ void WalkAll(InnerLoop loop, const DLTensor* inputs, const DLTensor& out) {
     walk.Set(i + 1, inputs[i]);
   }
   walk.RunParallel([&](char* const* data, const int64_t* strides, int64_t n) {
-    RunStrided(loop, items, Count + 1, data, strides, n);
+    RunStrided(loop, items, Count + 1, data, strides, n, is_light);
   });
 }
 
@@ -34,10 +34,14 @@ InnerLoop LoopFor(const LoopTable& table, DLDataType dtype) {
 }  // namespace
 
 void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
-                const int64_t* strides, int64_t n) {
+                const int64_t* strides, int64_t n, bool is_light) {
   bool is_dense = strides[0] == items[0] || strides[0] == 0;
   for (int i = 1; i < count; ++i) is_dense &= strides[i] == items[i] || strides[i] == 0;
   if (is_dense || strides[0] == 0 || n < kFewElements) return loop(data, strides, n);
+  // AVX-512 alone writes several elements apart at a time. Small ones are many in a register.
+  static const bool writes_many = HostCpuLevel() >= CpuLevel::kAvx512;
+  const bool writes_each = strides[0] != items[0] && items[0] >= 4 && !writes_many;
+  if (is_light && writes_each) return loop(data, strides, n);
   RunGathered(loop, items, count, data, strides, n);
 }
 
@@ -51,11 +55,11 @@ int SideOf(const DLTensor& number, DLDataType dtype) {
   return value < INT64_MIN >> unused ? -1 : value > INT64_MAX >> unused ? 1 : 0;
 }
 
-void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out) {
+void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out, bool is_light) {
   if (count == 1) {
-    WalkAll<1>(loop, inputs, out);
+    WalkAll<1>(loop, inputs, out, is_light);
   } else {
-    WalkAll<2>(loop, inputs, out);
+    WalkAll<2>(loop, inputs, out, is_light);
   }
 }
 
@@ -81,7 +85,7 @@ void CheckBinary(const CheckCall& call, const NoAttributes&) {
 void RunBinary(const RunCall& call, const NoAttributes& none) {
   const auto& op = *static_cast<const BinaryOp*>(call.data);
   CheckBinary({call.in, call.num_in, call.data}, none);
-  Walk(LoopFor(op.table, call.in[0].dtype), call.in, 2, call.out[0]);
+  Walk(LoopFor(op.table, call.in[0].dtype), call.in, 2, call.out[0], op.table.is_light);
 }
 
 void InferUnary(const InferCall& call, const NoAttributes&) {

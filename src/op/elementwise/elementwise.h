@@ -58,6 +58,14 @@ BinaryOp BinaryOf(const char* hint = "") {
   return {BinaryFormulaLoops<Op, Lists...>(), Op::kRule, Op::kResult, hint};
 }
 
+/*! \brief The same of an operator that is one instruction of the processor. */
+template <typename Op, typename... Lists>
+BinaryOp LightBinaryOf(const char* hint = "") {
+  BinaryOp op = BinaryOf<Op, Lists...>(hint);
+  op.table.is_light = true;
+  return op;
+}
+
 template <typename Op, typename... Lists>
 UnaryOp UnaryOf(const char* hint = "") {
   return {UnaryFormulaLoops<Op, Lists...>(), Op::kRule, Op::kResult, hint};
@@ -83,15 +91,18 @@ void CheckBinary(const CheckCall& call, const NoAttributes&);
 void InferUnary(const InferCall& call, const NoAttributes&);
 void RunUnary(const RunCall& call, const NoAttributes&);
 
-/*! \brief Runs a loop over operands that broadcast to the shape of out. */
-void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out);
+/*! \brief Runs a loop, which may be a light one, over operands that broadcast to the shape of out.
+ */
+void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out,
+          bool is_light = false);
 
 /*!
  * \brief Runs a loop of `count` operands, the output first, over elements of items[i] bytes; inputs
- * that lie apart are brought together first.
+ * that lie apart are brought together first, unless the loop is light and its results are to be
+ * written apart by themselves.
  */
 void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
-                const int64_t* strides, int64_t n);
+                const int64_t* strides, int64_t n, bool is_light = false);
 
 /*!
  * \brief Whether a Python int, given as int64 or uint64, is below the values of an integer type,

@@ -82,7 +82,7 @@ void RunLines(const ElementLines& lines, DLDataType out) {
     if (lines.computed != lines.stored) return RunConverted<Count>(lines, begin, end);
     char* moved[Count];
     for (int i = 0; i < Count; ++i) moved[i] = lines.data[i] + begin * lines.strides[i];
-    RunStrided(lines.loop, items, Count, moved, lines.strides, end - begin);
+    RunStrided(lines.loop, items, Count, moved, lines.strides, end - begin, lines.is_light);
   };
   if (lines.size < kFewForThreads) return run(0, lines.size);
   InParallel(lines.size, kElementsTimed, run);
@@ -137,6 +137,7 @@ bool ElementLines::FindLoop(const LoopTable& table, MXNetTypeRule rule, ResultRu
   // Of float16 the loops compute with float.
   if (computed != stored && computed == kIndexFloat16) computed = kIndexFloat32;
   loop = table.loops[computed];
+  is_light = table.is_light;
   return loop != nullptr;
 }
 

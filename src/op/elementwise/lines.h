@@ -46,6 +46,7 @@ struct ElementLines {
   int computed{}; /*!< that of the loop */
   int result{};   /*!< that of what the loop gives, before it is of the type of the output */
   InnerLoop loop{nullptr};
+  bool is_light{};
   int64_t size;
   char* data[3]; /*!< out, x1, x2 */
   int64_t strides[3];

@@ -8,9 +8,9 @@ namespace mxnet {
 namespace op {
 namespace {
 
-const BinaryOp kBitwiseAnd = BinaryOf<formulas::bitwise_and>();
-const BinaryOp kBitwiseOr = BinaryOf<formulas::bitwise_or>();
-const BinaryOp kBitwiseXor = BinaryOf<formulas::bitwise_xor>();
+const BinaryOp kBitwiseAnd = LightBinaryOf<formulas::bitwise_and>();
+const BinaryOp kBitwiseOr = LightBinaryOf<formulas::bitwise_or>();
+const BinaryOp kBitwiseXor = LightBinaryOf<formulas::bitwise_xor>();
 const BinaryOp kLogicalAnd = BinaryOf<formulas::logical_and, ComplexTypes>();
 const BinaryOp kLogicalOr = BinaryOf<formulas::logical_or, ComplexTypes>();
 const BinaryOp kLogicalXor = BinaryOf<formulas::logical_xor, ComplexTypes>();

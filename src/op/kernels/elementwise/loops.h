@@ -55,6 +55,8 @@ using RealTypes = TypeList<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uin
 /*! \brief Inner loops by the DTypeIndex of the inputs; NULL where the operator has none. */
 struct LoopTable {
   InnerLoop loops[kNumDTypes]{};
+  /*! \brief Whether an element takes so little that it may be computed alone: an instruction. */
+  bool is_light{false};
 };
 
 /* ---- inner loops ---- */
