@@ -68,9 +68,10 @@ class MXNetRetValue {
   void MoveTo(MXNetValue* value, int* type_code) noexcept { any_.MoveTo(value, type_code); }
 
  private:
-  Any any_;
   /*! \brief What the Error shares with its copies. */
   ObjectRef failure_;
+  // The last, as what goes first: right behind MoveTo it is known to hold nothing.
+  Any any_;
 };
 
 }  // namespace runtime
