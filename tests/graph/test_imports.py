@@ -30,7 +30,8 @@ y = t.op("Relu", [x])
 y.name = "y"
 graph = onnx_ir.Graph([x], [y], nodes=t.nodes, opset_imports={"": 21}, name="g")
 onnx_ir.save(onnx_ir.Model(graph, ir_version=10), sys.argv[1])
-(out,) = mx.graph.Plan(mx.graph.load(sys.argv[1])).run({"x": mx.np.array(numpy.full((2, 3), -1, "f"))})
+plan = mx.graph.Plan(mx.graph.load(sys.argv[1]))
+(out,) = plan.run({"x": mx.np.array(numpy.full((2, 3), -1, "f"))})
 assert out.shape == (2, 3)
 """
 
