@@ -36,7 +36,24 @@ Model::Model(void* given_self, int32_t given_dev_id, Graph read, std::string tex
   for (const int64_t entry : graph.inputs) add(steps.Read(entry), entry, &inputs);
   for (size_t i = 0; i < graph.outputs.size(); ++i)
     add(steps.output(i), graph.outputs[i], &outputs);
+  PrepareCalls();
   CopyWeights();
+}
+
+void Model::PrepareCalls() {
+  for (const Step& step : steps.steps()) {
+    Call& call = calls.emplace_back();
+    const auto add = [&](const Value& value) {
+      call.locations.push_back(
+          {value.buffer, value.offset * ItemSize(value.dtype), value.bytes() != 0});
+    };
+    for (const Argument& argument : step.inputs) add(argument.value);
+    add(step.output);
+    call.written = step.output.tensor();
+    most_locations = std::max(most_locations, call.locations.size());
+  }
+  for (const MXTensor& input : inputs) input_layouts.emplace_back(input.tensor);
+  for (const MXTensor& output : outputs) output_layouts.emplace_back(output.tensor);
 }
 
 void Model::MakeOperators(int64_t node) {
@@ -96,9 +113,11 @@ char* Model::AddressOfWeight(size_t number) const {
 }
 
 void Model::Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
-                  const char* what) const {
+                  const std::vector<Layout>& layouts, const char* what) const {
   for (size_t i = 0; i < expected.size(); ++i) {
     const MXAccDLTensor& came = tensors[i].tensor;
+    if (came.strides != nullptr && layouts[i].IsThatOf(came)) continue;
+    // Strides of axes of one element do not matter.
     if (SameSpec(came, expected[i].tensor) && IsRowMajor(came)) continue;
     throw Failure(kMXAccBadArgument, std::string("infer: ") + what + " " + std::to_string(i) +
                                          " is " + SpecText(came) + ", expected a row-major " +
@@ -124,29 +143,29 @@ void Model::Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTen
     const mxacc::Buffer& buffer = steps.buffers()[number];
     if (buffer.bytes == 0) return nullptr;
     if (buffer.kind == mxacc::Buffer::Kind::kInput) {
-      return memory.AddressOf(in[buffer.index].tensor);
+      return memory.AddressFrom(in[buffer.index].tensor, input_layouts[buffer.index].span());
     }
     if (buffer.kind == mxacc::Buffer::Kind::kOutput) {
-      return memory.AddressOf(out[buffer.index].tensor);
+      return memory.AddressFrom(out[buffer.index].tensor, output_layouts[buffer.index].span());
     }
     if (buffer.kind == mxacc::Buffer::Kind::kInner) return scratch + plan.buffers[number];
     return AddressOfWeight(buffer.index);
   };
-  std::vector<char*> bases;
-  for (size_t i = 0; i < steps.buffers().size(); ++i) bases.push_back(address_of(i));
-  const auto address = [&](const Value& value) -> char* {
-    if (value.bytes() == 0) return nullptr;
-    return bases[value.buffer] + value.offset * ItemSize(value.dtype);
-  };
+  const size_t num_buffers = steps.buffers().size();
+  std::vector<char*> memory_of_run(num_buffers + most_locations);
+  char** const bases = memory_of_run.data();
+  char** const addresses = bases + num_buffers;
+  for (size_t i = 0; i < num_buffers; ++i) bases[i] = address_of(i);
   const bool is_profiled = on->profiler.is_on();
   for (size_t i = 0; i < operators.size(); ++i) {
     const int64_t begin_ns = is_profiled ? Profiler::Now() : 0;
     const Step& step = steps.steps()[i];
-    std::vector<char*> addresses;
-    for (const Argument& argument : step.inputs) addresses.push_back(address(argument.value));
-    addresses.push_back(address(step.output));
-    const MXTensor written = step.output.tensor();
-    operators[i]->Run(&written, addresses.data(), nullptr);
+    const Call& call = calls[i];
+    for (size_t k = 0; k < call.locations.size(); ++k) {
+      const Location& location = call.locations[k];
+      addresses[k] = location.is_anywhere ? bases[location.buffer] + location.bytes : nullptr;
+    }
+    operators[i]->Run(&call.written, addresses, nullptr);
     if (!is_profiled) continue;
     on->profiler.Tell(step.op.c_str(), nodes[i], out[0].work, stream, begin_ns);
   }

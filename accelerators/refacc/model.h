@@ -16,6 +16,7 @@
 
 #include "../sdk/graph/steps/memory_plan.h"
 #include "../sdk/graph/steps/steps.h"
+#include "layout.h"
 #include "library.h"
 #include "operator.h"
 
@@ -23,6 +24,18 @@ namespace refacc {
 
 /*! \brief What loadModel and importModel give. */
 struct Model {
+  /*! \brief Where a value of a step is. */
+  struct Location {
+    size_t buffer;
+    int64_t bytes;    /*!< from the first of the buffer */
+    bool is_anywhere; /*!< whether it has elements */
+  };
+  /*! \brief What each run would have to find out again about a step. */
+  struct Call {
+    std::vector<Location> locations; /*!< of the inputs, then of the output */
+    MXTensor written;
+  };
+
   /*! \brief `text` is the JSON that the graph was read from; nodes that settings.wrong has get
    * wrong results. */
   Model(void* given_self, int32_t given_dev_id, Graph read, std::string text,
@@ -36,9 +49,10 @@ struct Model {
   void MakeOperators(int64_t node);
   void Negate(const GraphNode& node);
   void CopyWeights();
+  void PrepareCalls();
   char* AddressOfWeight(size_t number) const;
   void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
-             const char* what) const;
+             const std::vector<Layout>& layouts, const char* what) const;
   void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace,
            MXAccStream stream) const;
   void MakeOutputs(MXTensor* out, void* call) const;
@@ -52,12 +66,16 @@ struct Model {
   const Runtime runtime;
   std::vector<std::unique_ptr<Operator>> operators; /*!< of the steps */
   std::vector<int64_t> nodes;                       /*!< that the steps are of; 0 for none */
+  std::vector<Call> calls;                          /*!< of the steps */
+  size_t most_locations{0};                         /*!< of a step */
   MemoryPlan plan;
   std::vector<Value> weight_values;
   std::vector<void*> weights; /*!< handles of their memory; NULL where there are no elements */
   std::deque<Value> specs;    /*!< that the tensors of inputs and outputs point to */
   std::vector<MXTensor> inputs;
   std::vector<MXTensor> outputs;
+  std::vector<Layout> input_layouts;
+  std::vector<Layout> output_layouts;
   std::vector<MXTensor> told; /*!< the outputs, without extents where they are not told */
   std::vector<int64_t> unknown;
   bool one_at_a_time{false};

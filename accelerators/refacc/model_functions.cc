@@ -40,9 +40,9 @@ MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor*
       const Model* model;
     } leave{model};
     CheckWorkspace(workspace, model->plan.bytes);
-    model->Check(inputs, model->inputs, "input");
+    model->Check(inputs, model->inputs, model->input_layouts, "input");
     model->MakeOutputs(outputs, call);
-    model->Check(outputs, model->outputs, "output");
+    model->Check(outputs, model->outputs, model->output_layouts, "output");
     const int64_t slow = settings.slow;
     const auto wait = [slow] {
       if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));

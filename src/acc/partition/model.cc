@@ -88,10 +88,9 @@ void LoadedModel::Release() {
   pieces_.reset();
 }
 
-Context LoadedModel::ContextOf(const ModelTensor& tensor) const {
+Context LoadedModel::ContextOf(bool on_host) const {
   // A library without memory of its own computes in that of the host.
-  const bool on_host = tensor.on_host || device_->api().mx_alloc == nullptr;
-  return on_host ? kHost : device_->context();
+  return on_host || device_->api().mx_alloc == nullptr ? kHost : device_->context();
 }
 
 NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
@@ -105,7 +104,7 @@ NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
                               << SpecText(spec) << ", got "
                               << SpecText(given.dtype(), ShapeOf(given));
   }
-  const Context ctx = ContextOf(spec);
+  const Context ctx = ContextOf(spec.on_host);
   const bool is_ready =
       given.ctx() == ctx && IsContiguous(given.tensor()) &&
       (ctx == kHost || DeviceOf(reinterpret_cast<const ArrayObject*>(given.get())) == device_);
@@ -123,6 +122,7 @@ MXAccStatus LoadedModel::Call(Run* run, MXAccStream stream) {
 }
 
 MXAccStatus LoadedModel::GiveOrCall(Run* run) {
+  if (device_->stream() == nullptr) return Call(run, nullptr);
   std::vector<Content*> sources;
   std::vector<Content*> targets;
   bool all_there = !run->is_dynamic();
@@ -133,7 +133,6 @@ MXAccStatus LoadedModel::GiveOrCall(Run* run) {
     all_there = all_there && output.get() != nullptr && output.ctx() != kHost;
     if (all_there) targets.push_back(&MemoryOf(output)->content);
   }
-  if (device_->stream() == nullptr) return Call(run, nullptr);
   if (targets.empty() || !all_there) {
     // Who has to know how large an output is, or reads it at once, waits for all in any case.
     device_->Settle();
@@ -187,7 +186,7 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given, uint6
     Check(GiveOrCall(&run), device_->name(), "infer");
   }
   *work = run.work();
-  std::vector<NDArray> results = run.outputs();
+  std::vector<NDArray> results = run.TakeOutputs();
   results.resize(num_results_);
   for (size_t i = 0; i < num_results_; ++i) {
     if (results[i].get() != nullptr) continue;

@@ -66,7 +66,7 @@ class LoadedModel : public Attachment {
   class Run;
 
   void ReadTensors(const ModelGraph& graph, const char* function);
-  Context ContextOf(const ModelTensor& tensor) const;
+  Context ContextOf(bool on_host) const;
   NDArray Prepared(const NDArray& given, size_t index) const;
   /*! \brief The outputs as they are known, or in `asked` what the library says for the inputs. */
   const std::vector<ModelTensor>& OutputsFor(const std::vector<NDArray>& inputs,

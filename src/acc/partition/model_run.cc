@@ -104,8 +104,7 @@ MXAccStatus LoadedModel::Run::AllocOutput(int32_t index, MXAccDataType dtype, in
 
 NDArray LoadedModel::Run::NewOutput(const ModelTensor& spec, bool on_host) const {
   const ShapeView shape(spec.shape.data(), spec.shape.size());
-  const ModelTensor like{"", spec.dtype, {}, true, on_host};
-  return NDArray::Empty(shape, spec.dtype, model_->ContextOf(like));
+  return NDArray::Empty(shape, spec.dtype, model_->ContextOf(on_host));
 }
 
 }  // namespace acc

@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_ACC_PARTITION_MODEL_RUN_H_
 #define MXNET_SRC_ACC_PARTITION_MODEL_RUN_H_
 
+#include <utility>
 #include <vector>
 
 #include "acc/device/device.h"
@@ -41,6 +42,8 @@ class LoadedModel::Run : public ModelCall {
   bool is_dynamic() const { return is_dynamic_; }
   const std::vector<NDArray>& inputs() const { return inputs_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
+  /*! \brief The outputs, when the run is over. */
+  std::vector<NDArray> TakeOutputs() { return std::move(outputs_); }
   /*! \brief The number that the run has in the stream; 0 where it is in none. */
   uint64_t work() const { return work_; }
   void set_work(uint64_t work) {
