@@ -143,6 +143,11 @@ Tuple RunAsTuple(const Plan& plan, const std::vector<NDArray>& inputs) {
   return Tuple(std::move(outputs));
 }
 
+std::optional<Tuple> TryRun(const Plan& plan, const std::vector<NDArray>& inputs) {
+  if (!plan.Takes(inputs)) return std::nullopt;
+  return RunAsTuple(plan, inputs);
+}
+
 /*! \brief Memory as (bytes, first step, last step, offset, whether it is workspace). */
 using BlockInfo = std::tuple<int64_t, int64_t, int64_t, int64_t, bool>;
 
@@ -173,6 +178,10 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def("run_as_tuple", &RunAsTuple,
          "The same as a tuple, of which `returning` says what class the arrays have.")
     .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
+    .release_gil()
+    .def("try_run", &TryRun,
+         "The outputs as a tuple; None for other inputs than the plan was made for.")
+    .arg("inputs", "Arrays.")
     .release_gil()
     .def(
         "run_one",

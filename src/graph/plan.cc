@@ -267,6 +267,10 @@ int64_t Plan::MostBytes() const {
   return static_cast<int64_t>(parts_.arena_bytes) * threads;
 }
 
+bool Plan::Takes(const std::vector<NDArray>& inputs) const {
+  return std::equal(inputs.begin(), inputs.end(), parts_.inputs.begin(), parts_.inputs.end(), Fits);
+}
+
 std::vector<NDArray> Plan::Run(const std::vector<NDArray>& inputs) const {
   return Execute(inputs, nullptr);
 }

@@ -107,6 +107,8 @@ class Plan {
    * throws names its step.
    */
   std::vector<NDArray> Run(const std::vector<NDArray>& inputs) const;
+  /*! \brief Whether these are inputs that the plan was made for. */
+  bool Takes(const std::vector<NDArray>& inputs) const;
   /*! \brief As Run; sets *times to the nanoseconds that each step took, as a share of the run where
    * several threads were at it. */
   std::vector<NDArray> Profile(const std::vector<NDArray>& inputs,

@@ -16,6 +16,7 @@ BLAS_LIBRARY = "mx/lib/libscipy_openblas.so"
 BLAS_LICENSE = "mx/lib/LICENSE.openblas.txt"
 CORE_MODULE = f"ffi/_cython/core{EXT_SUFFIX}"
 NDARRAY_MODULE = f"mx/_cython/ndarray{EXT_SUFFIX}"
+LATEST_MODULE = f"mx/_cython/latest{EXT_SUFFIX}"
 WATCH_MODULE = f"mx/_cython/watch{EXT_SUFFIX}"
 
 

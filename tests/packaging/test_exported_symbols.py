@@ -10,6 +10,7 @@ from .locations import (
     BLAS_LIBRARY,
     CHECK_LIBRARY,
     CORE_MODULE,
+    LATEST_MODULE,
     NDARRAY_MODULE,
     ONEDNN_LIBRARY,
     OPERATOR_LIBRARY,
@@ -33,9 +34,10 @@ EXPORTS = {
     CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],
     NDARRAY_MODULE: ["PyInit_ndarray"],
+    LATEST_MODULE: ["PyInit_latest"],
     WATCH_MODULE: ["PyInit_watch"],
 }
-MODULES = (CORE_MODULE, NDARRAY_MODULE, WATCH_MODULE)
+MODULES = (CORE_MODULE, LATEST_MODULE, NDARRAY_MODULE, WATCH_MODULE)
 # Of the C and C++ libraries, by the version that each of their symbols has.
 SYSTEM = re.compile(r"\w+@@?(GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+$")
 # What the start-up code of every shared object asks for and does without.

@@ -16,6 +16,7 @@ from .. import numpy as np
 from . import _told
 from ._explanation import Explanation, row_of
 from ._graph import Graph, check_graph
+from ._latest import Latest
 from ._spec import spec_of
 from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
@@ -26,6 +27,8 @@ from .profile import Profile, Recorder
 
 # What compiled plans take.
 _ARRAYS = (np.ndarray, numpy.ndarray)
+# Types of NumPy's arrays that arrays of mx have, too; not all of them.
+_PLAIN = frozenset(map(numpy.dtype, "?bBhHiIqQefd"))
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
 # Elements of weights that are worth a look for a graph that nobody has any more.
@@ -90,8 +93,10 @@ class Plan:
         """What all plans have: the values that a run is given."""
         self._inputs = inputs
         self._names = [value.name or "" for value in inputs]
-        # What executes the graph for inputs of a shape and type; None where that is several plans.
+        # What executes the graph for inputs of a shape and type, or gives None for other arrays;
+        # None where that is several plans.
         self._ready: dict[Any, Any] = {}
+        self._quick = Latest(tuple(self._names), *_ARRAYS, _PLAIN)
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The outputs in order, for inputs by position or by name.
@@ -102,9 +107,11 @@ class Plan:
         says; ValueError where its shape is none of the graph's.
         """
         if not kwargs and len(args) == len(self._names):
-            run = self._ready_for(_key_of(args))
-            if run is not None:
-                return list(run(args))
+            outputs = self._quick.in_order(args)
+            if outputs is None:
+                outputs = self._run_ready(_key_of(args), args)
+            if outputs is not None:
+                return outputs
         if len(args) > len(self._inputs):
             raise TypeError(f"the graph has {len(self._inputs)} inputs, got {len(args)}")
         given = dict(zip(self._names, args, strict=False))
@@ -116,6 +123,9 @@ class Plan:
 
     def run(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs in order, for inputs by their names; as a call."""
+        outputs = self._quick.by_name(inputs)
+        if outputs is not None:
+            return outputs
         names = self._names
         key = None
         if type(inputs) is not dict:
@@ -123,9 +133,9 @@ class Plan:
         if len(inputs) == len(names) and all(name in inputs for name in names):
             arrays = [inputs[name] for name in names]
             key = _key_of(arrays)
-            run = self._ready_for(key)
-            if run is not None:
-                return list(run(arrays))
+            outputs = self._run_ready(key, arrays)
+            if outputs is not None:
+                return outputs
         return self._run_checked(inputs, key)
 
     def _run_checked(self, inputs: Mapping[str, Any], key: Any) -> list[Any]:
@@ -147,15 +157,20 @@ class Plan:
             with self._lock:
                 while len(self._ready) >= _MOST_READY:
                     del self._ready[next(iter(self._ready))]
-                self._ready[key] = None if compiled is None else compiled.run
+                self._ready[key] = None if compiled is None else compiled.try_run
         return outputs
 
-    def _ready_for(self, key: Any) -> Any | None:
-        """What executes the graph for inputs of shapes that came before, the usual case."""
+    def _run_ready(self, key: Any, arrays: Sequence[Any]) -> list[Any] | None:
+        """The outputs for inputs of shapes and types that came before; None for others."""
         try:
-            return self._ready.get(key)
+            run = self._ready.get(key)
         except TypeError:  # no shape or type that could have come before
             return None
+        if run is None:
+            return None
+        self._quick.run = run
+        outputs = run(arrays)
+        return None if outputs is None else list(outputs)
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
         """Executes the graph as `run` does, and tells how long each step took."""

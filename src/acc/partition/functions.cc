@@ -294,6 +294,15 @@ std::tuple<std::vector<NDArray>, std::vector<RecordRow>, std::string> InferProfi
   return {std::move(run.outputs), std::move(rows), std::move(run.problem)};
 }
 
+std::optional<runtime::Tuple> TryInfer(const Model& model, const std::vector<NDArray>& inputs) {
+  std::optional<std::vector<NDArray>> outputs = model.TryInfer(inputs);
+  if (!outputs) return std::nullopt;
+  std::vector<Any> items;
+  items.reserve(outputs->size());
+  for (NDArray& output : *outputs) items.push_back(runtime::details::ToAny(std::move(output)));
+  return runtime::Tuple(std::move(items));
+}
+
 int64_t Bytes64(uint64_t bytes) { return static_cast<int64_t>(bytes); }
 
 MXNET_REGISTER_CLASS(ModelGraph, "mx.acc.ModelGraph")
@@ -337,6 +346,10 @@ MXNET_REGISTER_CLASS(ModelGraph, "mx.acc.ModelGraph")
 MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
     .describe("A graph that an accelerator's library has compiled.")
     .def("infer", &Model::Infer, "The outputs for these inputs, as new arrays on the device.")
+    .arg("inputs", "Arrays in the order of the graph's inputs.")
+    .release_gil()
+    .def("try_infer", &TryInfer,
+         "The same as a tuple; None for inputs of other shapes or types than the graph's.")
     .arg("inputs", "Arrays in the order of the graph's inputs.")
     .release_gil()
     .def("infer_profiled", &InferProfiled,

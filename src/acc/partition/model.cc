@@ -26,6 +26,7 @@ LoadedModel::LoadedModel(Device* device, const MXAccModel& model, const ModelGra
                          const char* function, std::shared_ptr<const MappedPieces> pieces)
     : device_(device),
       model_(model),
+      graph_inputs_(graph.inputs()),
       num_results_(graph.outputs().size()),
       pieces_(std::move(pieces)) {
   try {
@@ -155,6 +156,13 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
   return Infer(given, &work);
 }
 
+bool LoadedModel::Takes(const std::vector<NDArray>& inputs) const {
+  const auto fits = [](const NDArray& given, const ModelTensor& spec) {
+    return given.dtype() == spec.dtype && Fits(given.shape(), spec);
+  };
+  return std::equal(inputs.begin(), inputs.end(), graph_inputs_.begin(), graph_inputs_.end(), fits);
+}
+
 ProfiledRun LoadedModel::InferProfiled(const std::vector<NDArray>& given) {
   Profiling profiling(device_);
   ProfiledRun run;
@@ -235,6 +243,13 @@ void CheckLoaded(const LoadedModel& loaded, const Slot& slot) {
 std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
+  return loaded_->Infer(inputs);
+}
+
+std::optional<std::vector<NDArray>> Model::TryInfer(const std::vector<NDArray>& inputs) const {
+  const InUse used(slot_);
+  CheckLoaded(*loaded_, *slot_);
+  if (!loaded_->Takes(inputs)) return std::nullopt;
   return loaded_->Infer(inputs);
 }
 

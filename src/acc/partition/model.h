@@ -49,6 +49,8 @@ class LoadedModel : public Attachment {
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
 
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs);
+  /*! \brief Whether these have the shapes and types of the graph's inputs. */
+  bool Takes(const std::vector<NDArray>& inputs) const;
   /*! \brief The same, done when it returns, with what the library tells of its work. */
   ProfiledRun InferProfiled(const std::vector<NDArray>& inputs);
   /*! \brief The shapes of the outputs, -1 where the elements decide. */
@@ -83,7 +85,8 @@ class LoadedModel : public Attachment {
   std::atomic<bool> is_released_{false};
   /*! \brief Held around calls where the model takes one at a time. */
   std::mutex serial_;
-  std::vector<ModelTensor> inputs_;
+  std::vector<ModelTensor> graph_inputs_;
+  std::vector<ModelTensor> inputs_; /*!< as the library tells, of fewer or more known extents */
   std::vector<ModelTensor> outputs_;
   size_t num_results_; /*!< of the outputs: those of the graph, which come first */
   std::optional<Bytes> workspace_;
@@ -109,6 +112,8 @@ class Model {
    * library was unloaded, and what its failures map to.
    */
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
+  /*! \brief The same, or nothing for inputs that are not those of the graph. */
+  std::optional<std::vector<NDArray>> TryInfer(const std::vector<NDArray>& inputs) const;
   ProfiledRun InferProfiled(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;

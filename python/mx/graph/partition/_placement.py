@@ -361,24 +361,24 @@ class Placement:
             values.drop(piece.dropped)
         return self._outputs(values, list(given.values()))
 
-    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any] | None] | None:
         """What executes the graph for its inputs in order, of arrays, where it is one model of the
-        device; else None.
+        device; else None. It gives None for arrays that do not fit, and after a failure.
 
         It spares what `run` does to keep values between several pieces.
         """
         if len(self.pieces) != 1 or self.pieces[0].model is None or self._verifier is not None:
             return None
         (piece,) = self.pieces
-        inputs, infer = self.inputs, piece.model.infer
+        inputs, infer = self.inputs, piece.model.try_infer
         if piece.part.inputs != inputs or piece.part.outputs != list(self._graph.outputs):
             return None
 
-        def run(arrays: Sequence[Any]) -> Sequence[Any]:
+        def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
             if piece.failure:
-                return self.run(dict(zip(inputs, arrays, strict=True)))
+                return None
             try:
-                found: Sequence[Any] = infer(arrays)
+                found: Sequence[Any] | None = infer(arrays)
                 return found
             except FAILURES as error:
                 self._give_up(piece, error)

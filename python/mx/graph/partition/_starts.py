@@ -59,13 +59,14 @@ class Start:
             )
         return own_arrays(list(outputs), contents)
 
-    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
-        """What executes the graph for its inputs in order, of arrays."""
-        infer = self._loaded.model.infer
+    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any] | None]:
+        """What executes the graph for its inputs in order, of arrays; it gives None for arrays that
+        do not fit."""
+        infer = self._loaded.model.try_infer
 
-        def run(arrays: Sequence[Any]) -> Sequence[Any]:
+        def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
             try:
-                outputs: Sequence[Any] = infer(arrays)
+                outputs: Sequence[Any] | None = infer(arrays)
                 return outputs
             except FAILURES:
                 return self.run(dict(zip(self.inputs, arrays, strict=True)))
