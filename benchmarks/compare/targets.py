@@ -29,6 +29,7 @@ REGISTRY_LIMIT = 1.1
 SCALING_LIMIT = 0.8
 LIBRARY_LIMIT = 1.03
 ACCELERATOR_LIMIT_NS = 150.0
+SUBGRAPH_LIMIT_NS = 300.0
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,7 @@ ACCELERATORS = {
         for row in (accelerators.copy_to, accelerators.copy_from)
     },
     (accelerators.chain(accelerators.TEMPLATE), onnxruntime_peer.PLUGIN): 1.0,
+    (accelerators.subgraph(accelerators.REFERENCE), onnxruntime_peer.PLUGIN): 1.0,
     (accelerators.zeros(accelerators.SMALL), accelerators.CPU): 1.3,
     (accelerators.zeros(accelerators.LARGE), accelerators.CPU): 1.3,
 }
@@ -279,6 +281,12 @@ TARGETS: tuple[Target, ...] = (
             "ns",
         )
         for library in (accelerators.TEMPLATE, accelerators.REFERENCE)
+    ),
+    Target(
+        f"{accelerators.subgraph(accelerators.REFERENCE)}: beyond the CPU",
+        beyond("accelerator", accelerators.subgraph(accelerators.REFERENCE), accelerators.CPU),
+        SUBGRAPH_LIMIT_NS,
+        "ns",
     ),
     *against("accelerator", ACCELERATORS),
     Target(
