@@ -133,7 +133,11 @@ const std::map<std::string, Rule>& Rules() {
              node.Integer("right_window_size", -1) >= 0) {
            return std::string("it knows no windows");
          }
-         const bool gives_products = node.outputs.size() > 3 && node.Integer("is_causal", 0) != 0;
+         const bool is_causal = node.Integer("is_causal", 0) != 0;
+         if (is_causal && node.inputs.size() > 6 && node.inputs[6] >= 0) {
+           return std::string("rows that see no key get the mean of all");
+         }
+         const bool gives_products = node.outputs.size() > 3 && is_causal;
          return std::string(gives_products ? "it gives other products of causal attention" : "");
        }}};
   return *rules;
