@@ -69,6 +69,8 @@ def test_deconvolution(x, weight, attributes, has_bias):
     check(made, [data], layers.deconvolution(data, weights, bias, **attributes))
 
 
+FLAGS = Path("/proc/cpuinfo").read_text().split()
+
 POST_OPS = {
     "relu": [("relu", {})],
     "relu6": [("clip", {"alpha": 0, "beta": 6})],
@@ -120,7 +122,8 @@ def test_post_ops_of_products(posts, shape):
     data, weights, bias = normal(*shape), normal(7, 11), normal(11)
     made, inputs, expected = applied(posts, np.float64(data) @ weights + bias, (11,))
     primitive = dnn.matmul(Input(shape), array(weights), array(bias), post_ops=made)
-    assert not primitive.is_reference
+    # With AVX2 alone oneDNN has no fast product of so many things that are broadcast.
+    assert not primitive.is_reference or "avx512f" not in FLAGS
     check(primitive, [data, *inputs], expected)
 
 
@@ -146,7 +149,7 @@ def test_types_of_16_bits(dtype):
         dnn.convolution, Input(data.shape, dtype), array(weights), array(bias)
     )
     product = primitive_of(dnn.matmul, Input(left.shape, dtype), array(right), array(bias[:9]))
-    if INSTRUCTIONS[dtype] in Path("/proc/cpuinfo").read_text():
+    if INSTRUCTIONS[dtype] in FLAGS:
         assert convolution is not None and product is not None
     if convolution is not None:
         assert list(convolution.kernel.dtypes) == [dtype]
