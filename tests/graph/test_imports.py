@@ -12,8 +12,6 @@ import pytest
 FIRST = {
     "import mx.graph": False,
     "import mx.symbol": False,
-    "import mx.importers.onnx": False,
-    "import mx.importers.mxnet": False,
     "import mx.module": False,
     "import sympy, mx.graph": True,
     "import onnx_ir, mx.graph": True,

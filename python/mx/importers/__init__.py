@@ -6,9 +6,6 @@ Only these see another framework, and import it only when a model of it is given
 from importlib import import_module
 from types import ModuleType
 
-# Which imports onnx_ir, as they do, but without sympy.
-import mx.graph  # noqa: F401
-
 __all__ = ["jax", "mxnet", "onnx", "tensorflow", "torch"]
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+# Imports onnx_ir, which the others need, too, without sympy.
+import mx.graph  # noqa: F401
 from mx.importers.mxnet.table import TABLE
 
 from ._compose import document, signature_of
