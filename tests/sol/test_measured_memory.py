@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.processor import FLAGS
 from tests.sol.gradient.test_kernels import has_onednn
 from tests.sol.measured_memory import MODELS
 
 # The kernel of LSTM for inference reserves more than it writes to.
 RESERVED = {("lstm", "inference")}
-PACKED_BYTES = 0 if "avx512f" in Path("/proc/cpuinfo").read_text().split() else 12 << 20
+PACKED_BYTES = 0 if "avx512f" in FLAGS else 12 << 20
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="asks Linux for the peak")

@@ -1,9 +1,9 @@
 """Convolutions of oneDNN against NumPy, with what is computed in the same kernel."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+
+from tests.processor import FLAGS
 
 from .. import layers
 from .kernels import Input, PostOp, array, check, dnn, normal
@@ -68,8 +68,6 @@ def test_deconvolution(x, weight, attributes, has_bias):
     made = dnn.deconvolution(Input(x), array(weights), constant, **attributes)
     check(made, [data], layers.deconvolution(data, weights, bias, **attributes))
 
-
-FLAGS = Path("/proc/cpuinfo").read_text().split()
 
 POST_OPS = {
     "relu": [("relu", {})],
