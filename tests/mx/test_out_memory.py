@@ -1,6 +1,7 @@
 """Operators write to `out` once: none makes an array of its own first, which is then copied.
 Elementwise ones do so whatever its type and those of the operands are: they convert in blocks;
-sums, products and means if its type is wider than that of their result: they compute in it.
+sums, products and means if its type is wider than that of their result: they compute in it. Scans
+convert in blocks, too.
 
 Such an array shows in the peak of the process's memory, which the kernel keeps and can be reset.
 """
@@ -93,6 +94,13 @@ FURTHER = {
 }
 # Which compute in the type of `out`, if it is wider.
 IN_TYPE_OF_OUT = ("cumprod", "cumsum", "mean", "prod", "sum", "trace")
+# Operands of scans that compute in float64 and convert that to `out`.
+SCANNED = {
+    "all elements": "a",
+    "all elements, transposed": "rows.T",
+    "rows": "rows, 1",
+    "columns": "a.reshape(-1, 512), 0",
+}
 # What a call needs beside its `out`: the means that elements are compared with.
 NEEDED = {"std": BYTES, "var": BYTES}
 
@@ -131,6 +139,9 @@ def cases():
         found[f"{name}, of another type"] = (call, size, dtype, wider)
     for name in IN_TYPE_OF_OUT:
         found[f"{name}, of another type"] = (*FURTHER[name], "float64")
+    for name, (of, operands) in itertools.product(("cumprod", "cumsum"), SCANNED.items()):
+        call = f"X.{name}({operands}, dtype='float64', out=out)"
+        found[f"{name} of {of} to float32, of another type"] = (call, *FLOATS, "float32")
     found["power of integers, of another type"] = ("X.power(a, a, out=out)", *INTEGERS, "float64")
     names = ("add", "power", "less", "arctan2")
     for name, dtype in itertools.product(names, ("int16", "float32")):

@@ -209,6 +209,36 @@ def test_cumsum(axis, dtype):
     assert_same(mx.np.cumsum(array, axis=axis), np.cumsum(array, axis=axis), exact=False)
 
 
+@pytest.mark.parametrize("layout", [*LAYOUTS, lambda x: np.broadcast_to(x[:, :1], x.shape)])
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+@pytest.mark.parametrize(
+    ("source", "dtype", "target"),
+    [
+        ("bool", None, "int8"),
+        ("int16", None, "int32"),
+        ("float64", None, "float16"),
+        ("float32", "float64", "float32"),
+        ("float32", "float16", "float32"),
+        ("complex64", "complex128", "complex64"),
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (1,), (4, 0, 2), (5, 1, 1), (40, 300, 5)])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_scans_into_out_of_another_type(name, shape, source, dtype, target, axis, layout):
+    """They convert what they compute in blocks: as if it was converted as a whole."""
+    array = sample(shape, source)
+    if len(shape) == 3:
+        array = layout(array)
+    elif axis:
+        return
+    given = {"axis": axis, "dtype": dtype}
+    with quiet():
+        expected = getattr(mx.np, name)(array, **given)
+        out = mx.np.empty(expected.shape, dtype=target)
+        assert getattr(mx.np, name)(array, **given, out=out) is out
+        np.testing.assert_array_equal(out.asnumpy(), expected.astype(target).asnumpy())
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("axis", [None, 0, (0, 2)])

@@ -83,7 +83,10 @@ typedef enum {
   kMXNetOpOwnBody = 2048,
   /*! Where no type is asked for by the parameter of role kMXNetRoleDType, that of `out` is, if it
    *  holds all that the result's does: the operator computes in it, and writes to `out` at once. */
-  kMXNetOpTypeOfOut = 4096
+  kMXNetOpTypeOfOut = 4096,
+  /*! run writes to `out` of any type, which it converts what it computes in the output's type to.
+   */
+  kMXNetOpConvertsOut = 8192
 } MXNetOpProperty;
 
 /*! \brief How the types of the inputs are made one before an operator sees them. */

@@ -42,7 +42,8 @@ NDArray NewArray(const MXNetTensorSpec& spec, Context ctx, bool zeros) {
 
 bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
                 const DLTensor* inputs, int num_in) {
-  if (out.dtype != dtype || !IsAligned(out)) return false;
+  const bool converts = (op.properties & kMXNetOpConvertsOut) != 0;
+  if ((out.dtype != dtype && !converts) || !IsAligned(out)) return false;
   if ((op.properties & kMXNetOpStridedOutput) == 0 && !IsContiguous(out)) return false;
   const bool in_place = (op.properties & kMXNetOpInPlace) != 0;
   for (int i = 0; i < num_in; ++i) {
