@@ -40,8 +40,10 @@ WARM_UP_SECONDS = 0.005
 ROW_SECONDS = 0.03
 FEWEST_ROUNDS = 2
 # A row above SLOW is measured so many times more once all others have been, and its median counts:
-# other work on the machine meets some row of thousands each time, and seldom the same one.
+# other work on the machine meets some row of thousands each time, and seldom the same one. Then it
+# has so many times as many rounds.
 REPEATS = 2
+MORE_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,17 @@ def warm_up(block: Block, count: int) -> None:
         block(count)
 
 
-def timed(sides: Sequence[Block], effort: Effort, settle_seconds: float = 0.0) -> tuple[float, ...]:
-    """The least seconds of a run of each side; they take turns, after a pause."""
+def timed(
+    sides: Sequence[Block], effort: Effort, times: int, settle_seconds: float
+) -> tuple[float, ...]:
+    """The least seconds of a run of each side; they take turns, after a pause.
+
+    With `times` as many rounds as a row has by itself.
+    """
     prepared = [calibrated(block) for block in sides]
     expected = sum(count * seconds for count, seconds in prepared)
     most = ROUNDS if effort is not QUICK else FEWEST_ROUNDS
-    rounds = min(most, max(FEWEST_ROUNDS, int(ROW_SECONDS / max(expected, 1e-9))))
+    rounds = min(most, max(FEWEST_ROUNDS, int(ROW_SECONDS / max(expected, 1e-9)))) * times
     best = [math.inf] * len(sides)
     for number in range(rounds):
         for side in range(len(sides)) if number % 2 else reversed(range(len(sides))):
@@ -153,7 +160,7 @@ def rejection(text: str, names: dict[str, Any]) -> Exception | None:
 
 
 def measure(
-    wanted: Iterable[Row], setting: Setting, effort: Effort, failures: list[str]
+    wanted: Iterable[Row], setting: Setting, effort: Effort, failures: list[str], times: int
 ) -> Iterator[Measured]:
     """Measures rows in a setting, but for those whose operands NumPy rejects, too."""
     of_ours, of_numpy = namespaces(setting)
@@ -165,7 +172,7 @@ def measure(
             continue
         sides = [block_of(row.text, of_ours), block_of(row.numpy_text, of_numpy)]
         settle_seconds = SETTLE_SECONDS if is_of_blas(row, setting) else 0.0
-        yield Measured(row, setting, *timed(sides, effort, settle_seconds))
+        yield Measured(row, setting, *timed(sides, effort, times, settle_seconds))
 
 
 def is_of_blas(row: Row, setting: Setting) -> bool:
@@ -204,7 +211,11 @@ def settings(
 
 
 def sweep(
-    wanted: Sequence[Row], where: Iterable[Setting], effort: Effort, failures: list[str]
+    wanted: Sequence[Row],
+    where: Iterable[Setting],
+    effort: Effort,
+    failures: list[str],
+    times: int = 1,
 ) -> Iterator[Measured]:
     """Measures rows in settings, without warnings of what the operands do."""
     gc.collect()
@@ -213,7 +224,7 @@ def sweep(
         with warnings.catch_warnings(), numpy.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for setting in where:
-                yield from measure(wanted, setting, effort, failures)
+                yield from measure(wanted, setting, effort, failures, times)
     finally:
         gc.enable()
 
@@ -228,7 +239,7 @@ def repeated(measured: Sequence[Measured], effort: Effort) -> list[Measured]:
             again[one.setting].append(one.row)
     for _ in range(REPEATS):
         for setting, slow in again.items():
-            for one in sweep(slow, [setting], effort, []):
+            for one in sweep(slow, [setting], effort, [], MORE_ROUNDS):
                 found[setting, one.row].append(one)
     return [
         sorted(all_of, key=lambda one: one.ratio)[len(all_of) // 2] for all_of in found.values()
@@ -293,7 +304,8 @@ def operators(effort: Effort) -> GroupResult:
         f"with every other element of an array; {slow} of them are above {SLOW}, and of their "
         "expressions the highest ratio of each size is shown.",
         "Each ratio is that of the least times of several blocks, which take turns; one above "
-        f"{SLOW} is measured {REPEATS} times more at the end, and is the median.",
+        f"{SLOW} is measured {REPEATS} times more at the end, in {MORE_ROUNDS} times as many "
+        "blocks, and is the median.",
     ]
     return GroupResult(TITLE, RATIO, summary(measured), notes + failures, failures)
 

@@ -22,6 +22,9 @@ from benchmarks.compare.timing import LOOP, LOOP_NAME, Block, block_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WARM_UP_CALLS = 10_000
+# Above so much memory that calls leave behind it is looked at so many times more.
+MUCH_BYTES = 64 << 10
+MORE_RUNS = 2
 
 
 class WorkerError(RuntimeError):
@@ -91,8 +94,21 @@ def resident_bytes() -> int:
 
 
 def growth(block: Block, number: int) -> int:
-    """Bytes of resident memory that many calls leave behind, once warm."""
+    """Bytes of resident memory that so many calls leave behind, once warm.
+
+    Where that is much, the least of several such runs: what leaks grows in each of them, while what
+    something takes once, such as the heap of a thread, is in one.
+    """
     block(min(number, WARM_UP_CALLS))
+    least = grown(block, number)
+    for _ in range(MORE_RUNS):
+        if least > MUCH_BYTES:
+            least = min(least, grown(block, number))
+    return least
+
+
+def grown(block: Block, number: int) -> int:
+    """Bytes of resident memory that so many calls leave behind now."""
     gc.collect()
     before = resident_bytes()
     block(number)
