@@ -28,7 +28,7 @@ class Row:
     text: str
     """What both sides run."""
     of_numpy: str = ""
-    """What NumPy runs instead, where it has not the function."""
+    """What NumPy runs instead, where it has not the function or does less."""
     most: int = SIZES[-1]
     """The largest size that is measured."""
 
@@ -50,6 +50,9 @@ _NOT_OF_NUMPY = {
     "sigmoid": "1 / (1 + np.exp(-p))",
     "softsign": "p / (1 + np.abs(p))",
 }
+
+# Where NumPy makes a view that it does not let one write to, and we a copy.
+_COPIES_OF_NUMPY = {"np.diag(M)": "np.diag(M).copy()"}
 
 _OPERATORS: dict[str, tuple[str, ...]] = {
     # Of d the data type is another, as a rule: operands and results are converted.
@@ -271,7 +274,8 @@ def operator_rows(names: Iterable[str], functions: Mapping[str, Any]) -> Iterato
     """The rows of operators; those of two common signatures need nothing here."""
     for name in names:
         if name in _OPERATORS:
-            yield from (_of_lists(Row(name, text)) for text in _OPERATORS[name])
+            for text in _OPERATORS[name]:
+                yield _of_lists(Row(name, text, _COPIES_OF_NUMPY.get(text, "")))
         elif name in _PRODUCTS:
             yield Row(name, _PRODUCTS[name], most=SIZES[2])
         elif name in _FURTHER:

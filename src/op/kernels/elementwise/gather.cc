@@ -51,8 +51,43 @@ struct GatherBody {
   }
 };
 
+#if MXNET_CPU_LEVELS
+/*! \brief The first of each two elements. */
+template <typename T>
+MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE __m256i FirstOfEach(__m512i pairs) {
+  return sizeof(T) == 1 ? _mm512_cvtepi16_epi8(pairs) : _mm512_cvtepi32_epi16(pairs);
+}
+
+/*!
+ * \brief Every other of elements of one or two bytes. Few of them, as short rows have, are no more
+ * than the rest of a loop that a compiler makes, and that goes one by one.
+ */
+template <typename T>
+MXNET_TARGET_AVX512 void GatherEveryOther(const char* from, int64_t n, char* dense) {
+  constexpr int64_t kAtOnce = 32 / sizeof(T);
+  for (; n >= kAtOnce; n -= kAtOnce, from += 64, dense += 32) {
+    // The gap after the last element may not be there to be read.
+    const bool is_last = n == kAtOnce;
+    const __m512i pairs = is_last ? _mm512_maskz_loadu_epi8(~uint64_t{0} >> sizeof(T), from)
+                                  : _mm512_loadu_si512(from);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dense), FirstOfEach<T>(pairs));
+  }
+  if (n == 0) return;
+  const auto bytes = static_cast<unsigned>(n * sizeof(T));
+  const __m512i pairs =
+      _mm512_maskz_loadu_epi8(_bzhi_u64(~uint64_t{0}, 2 * bytes - sizeof(T)), from);
+  _mm256_mask_storeu_epi8(dense, _bzhi_u32(~0u, bytes), FirstOfEach<T>(pairs));
+}
+#endif
+
 template <typename T>
 void Gather(const char* from, int64_t stride, int64_t n, char* dense) {
+#if MXNET_CPU_LEVELS
+  if constexpr (sizeof(T) <= 2) {
+    static const bool is_wide = HostCpuLevel() >= CpuLevel::kAvx512;
+    if (is_wide && stride == 2 * sizeof(T)) return GatherEveryOther<T>(from, n, dense);
+  }
+#endif
   static const auto run = ForWideCpu<GatherBody<T>>();
   run(from, stride, n, reinterpret_cast<T*>(dense));
 }
