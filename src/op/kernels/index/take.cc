@@ -5,6 +5,8 @@
 #include "op/kernels/index/take.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 
 #include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
@@ -51,22 +53,40 @@ void Take(const char* data, int64_t stride, int64_t extent, const int64_t* indic
   }
 }
 
+/*! \brief The element at an index. */
+template <typename T>
+MXNET_ALWAYS_INLINE T* ElementAt(char* data, int64_t stride, int64_t extent, int64_t index) {
+  return reinterpret_cast<T*>(data + FromFront(index, extent) * stride);
+}
+
+/*!
+ * \brief Of more bytes than the nearest caches hold, an element is asked for so many indices before
+ * it is written: else the processor soon waits with as many writes as it can keep.
+ */
+constexpr int64_t kAhead = 32;
+constexpr int64_t kInCaches = int64_t{1} << 17;
+
 template <typename T>
 void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int64_t n,
          const char* values, int64_t value_stride) {
-  if (value_stride == 0) {
-    const T value = *reinterpret_cast<const T*>(values);
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<T*>(data + FromFront(indices[i], extent) * stride) = value;
+  const auto value = [&](int64_t i) {
+    return *reinterpret_cast<const T*>(values + i * value_stride);
+  };
+  int64_t i = 0;
+  if (extent * std::abs(stride) > kInCaches) {
+    for (; i + kAhead < n; ++i) {
+      __builtin_prefetch(ElementAt<T>(data, stride, extent, indices[i + kAhead]), 1);
+      *ElementAt<T>(data, stride, extent, indices[i]) = value(i);
     }
+  }
+  if (value_stride == 0) {
+    const T same = value(0);
+#pragma GCC unroll 4
+    for (; i < n; ++i) *ElementAt<T>(data, stride, extent, indices[i]) = same;
     return;
   }
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < n; ++i, values += value_stride) {
-    *reinterpret_cast<T*>(data + FromFront(indices[i], extent) * stride) =
-        *reinterpret_cast<const T*>(values);
-  }
+  for (; i < n; ++i) *ElementAt<T>(data, stride, extent, indices[i]) = value(i);
 }
 
 void PutSome(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
@@ -134,15 +154,20 @@ int64_t FindOutOfBounds(const Indices& indices, int64_t extent) {
   const int64_t size = indices.size;
   if (size <= kFewIndices) return FirstOutOfBounds(indices, extent);
   static const auto find_range = ForWideCpu<Range>();
-  int64_t range[2] = {indices[0], indices[0]};
-  ForEachChunk(indices, 0, size, [&](const int64_t* chunk, int64_t, int64_t n) {
-    int64_t of_chunk[2];
-    find_range(chunk, n, of_chunk);
-    range[0] = std::min(range[0], of_chunk[0]);
-    range[1] = std::max(range[1], of_chunk[1]);
-  });
-  if (range[0] >= -extent && range[1] < extent) return size;
-  return FirstOutOfBounds(indices, extent);
+  std::atomic<bool> all_are_in{true};
+  const auto look = [&](int64_t begin, int64_t end) {
+    ForEachChunk(indices, begin, end, [&](const int64_t* chunk, int64_t, int64_t n) {
+      int64_t range[2];
+      find_range(chunk, n, range);
+      if (range[0] < -extent || range[1] >= extent) all_are_in = false;
+    });
+  };
+  if (size < kFewForThreads) {
+    look(0, size);
+  } else {
+    InParallel(size, kElementsTimed, look);
+  }
+  return all_are_in ? size : FirstOutOfBounds(indices, extent);
 }
 
 void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
