@@ -438,12 +438,6 @@ cdef class ndarray(NDArray):
 
     conj = conjugate
 
-    @cython.always_allow_keywords(False)
-    def __complex__(self):
-        """complex(self), for an array without axes."""
-        number = only_complex(self)
-        return _conversion.complex_number(self) if number is None else number
-
     def __index__(self):
         number = only_number(self, True)
         return number if type(number) is int else _conversion.index(self)
@@ -458,6 +452,7 @@ cdef class ndarray(NDArray):
 
 
 MXNetSetTypeName(ndarray, "mx.np.ndarray")
+MXNetSetMember(ndarray, "__complex__", ComplexMethod())
 for name, member in vars(NDArray).items():
     if type(member) is GetSetDescriptorType and name not in vars(ndarray):
         MXNetSetMember(ndarray, name, MXNetOwnProperty(ndarray, member))

@@ -152,6 +152,40 @@ cdef object only_complex(NDArray self):
     return PyComplex_FromDoubles(wide, 0.0)
 
 
+@cython.final
+@cython.no_gc
+@cython.freelist(4)
+cdef class BoundComplex:
+    """array.__complex__, without arguments."""
+
+    cdef NDArray array
+
+    def __call__(self):
+        number = only_complex(self.array)
+        return _conversion.complex_number(self.array) if number is None else number
+
+
+@cython.final
+cdef class ComplexMethod:
+    """The method __complex__ of arrays.
+
+    Python has no slot for it: complex() looks it up and binds it each time, which takes longer than
+    the rest with a method as Python makes them.
+    """
+
+    __doc__ = _conversion.complex_number.__doc__
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        cdef BoundComplex bound = BoundComplex.__new__(BoundComplex)
+        bound.array = instance
+        return bound
+
+    def __call__(self, NDArray array not None):
+        return _conversion.complex_number(array)
+
+
 cdef object number_of(NDArray self, object key):
     """The element at a position of an array of one axis; None where there is none such."""
     cdef const DLTensor* tensor = host_tensor(self)
