@@ -162,6 +162,23 @@ def test_out_of_bounds(key):
     assert_same_error(lambda: mx.np.array(array)[key], lambda: array[key])
 
 
+@pytest.mark.parametrize("step", [1, 2, -3])
+@pytest.mark.parametrize("size", [3, 50, 600, 40_000])
+@pytest.mark.parametrize("index", [100, -101, 2**63 - 1, 2**63 - 99, -(2**63), -(2**63) + 99])
+def test_one_of_many_indices_is_out_of_bounds(index, size, step):
+    array = np.arange(100)
+    given = mx.np.array(array)
+    key = np.zeros(size * abs(step), dtype="int64")
+    key[::step][size - 2] = index
+    indices = mx.np.array(key)[::step]
+    message = f"index {index} is out of bounds for axis 0 with size 100"
+    with pytest.raises(IndexError, match=message):
+        given[indices]
+    with pytest.raises(IndexError, match=message):
+        given[indices] = 7
+    assert_same(given, array)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "error"),
     [

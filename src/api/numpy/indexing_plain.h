@@ -48,10 +48,13 @@ inline const DLTensor* RowMajor(const DLTensor* tensor, NDArray* copy) {
   return &copy->tensor();
 }
 
-/*! \brief The indices of a key, checked; of several axes that are not row-major *copy keeps them.
- */
+/*! \brief Whether so many indices that lie apart are brought together once, not to be checked and
+ * again to be used: fewer are read where they lie, and of more the copy would come from memory. */
+inline bool AreGatheredOnce(int64_t size) { return size > 16 && size <= 4096; }
+
+/*! \brief The indices of a key, checked; *copy keeps those that are not read where they lie. */
 inline Indices PlainIndices(const DLTensor& array, const DLTensor& key, NDArray* copy) {
-  const bool is_line = key.ndim == 1;
+  const bool is_line = key.ndim == 1 && !AreGatheredOnce(key.shape[0]);
   const DLTensor& from = is_line ? key : *RowMajor(&key, copy);
   const Indices indices{static_cast<const int64_t*>(TensorData(from)), TensorSize(key),
                         is_line ? key.strides[0] : 1};

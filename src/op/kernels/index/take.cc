@@ -20,17 +20,28 @@ struct Wide {
   uint64_t parts[2];
 };
 
-/*! \brief The least and the largest of n > 0 indices. */
-struct Range {
-  static MXNET_ALWAYS_INLINE void Run(const int64_t* indices, int64_t n, int64_t* range) {
-    int64_t least = indices[0];
-    int64_t most = indices[0];
+/*! \brief Whether some of n indices are not from -extent to extent - 1. */
+struct AnyOutOfBounds {
+  static MXNET_ALWAYS_INLINE bool Run(const int64_t* indices, int64_t n, int64_t extent) {
+    // The sign of a sum tells of an index that is too low, and that of what is left of one that is
+    // too high; an index so high that the sum overflows is made a low one.
+    const auto from = static_cast<uint64_t>(extent);
+    const uint64_t last = 2 * from - 1;
+    uint64_t signs = 0;
     for (int64_t i = 0; i < n; ++i) {
-      least = indices[i] < least ? indices[i] : least;
-      most = indices[i] > most ? indices[i] : most;
+      const uint64_t place = static_cast<uint64_t>(indices[i]) + from;
+      signs |= place | (last - place);
     }
-    range[0] = least;
-    range[1] = most;
+    return signs >> 63 != 0;
+  }
+};
+
+/*! \brief Whether some of n indices count from the end. */
+struct AnyNegative {
+  static MXNET_ALWAYS_INLINE bool Run(const int64_t* indices, int64_t n) {
+    int64_t signs = 0;
+    for (int64_t i = 0; i < n; ++i) signs |= indices[i];
+    return signs < 0;
   }
 };
 
@@ -41,14 +52,20 @@ MXNET_ALWAYS_INLINE int64_t FromFront(int64_t index, int64_t extent) {
 template <typename T>
 void Take(const char* data, int64_t stride, int64_t extent, const int64_t* indices, int64_t n,
           T* out) {
-  if (stride == sizeof(T)) {
-    const auto* elements = reinterpret_cast<const T*>(data);
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < n; ++i) out[i] = elements[FromFront(indices[i], extent)];
-  } else {
+  static const auto any_negative = ForWideCpu<AnyNegative>();
+  if (any_negative(indices, n)) {
 #pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) {
       out[i] = *reinterpret_cast<const T*>(data + FromFront(indices[i], extent) * stride);
+    }
+  } else if (stride == sizeof(T)) {
+    const auto* elements = reinterpret_cast<const T*>(data);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i) out[i] = elements[indices[i]];
+  } else {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = *reinterpret_cast<const T*>(data + indices[i] * stride);
     }
   }
 }
@@ -123,18 +140,22 @@ void TakeSome(const char* data, int64_t stride, int64_t extent, int64_t item,
 
 /*!
  * \brief Calls f(dense indices, the first one's number, how many) for indices from begin on, before
- * end: those that lie apart are brought together, as many at a time as stay in the nearest cache.
+ * end, as many at a time as stay in the nearest cache; those that lie apart are brought together.
  */
 template <typename F>
 void ForEachChunk(const Indices& indices, int64_t begin, int64_t end, const F& f) {
-  if (indices.step == 1) return f(indices.data + begin, begin, end - begin);
   constexpr int64_t kChunk = 512;
   constexpr int64_t kWord = sizeof(int64_t);
   alignas(64) int64_t chunk[kChunk];
   for (; begin < end; begin += kChunk) {
     const int64_t n = std::min(kChunk, end - begin);
-    GatherStrided(reinterpret_cast<const char*>(indices.data + begin * indices.step),
-                  indices.step * kWord, kWord, n, reinterpret_cast<char*>(chunk));
+    const int64_t* const from = indices.data + begin * indices.step;
+    if (indices.step == 1) {
+      f(from, begin, n);
+      continue;
+    }
+    GatherStrided(reinterpret_cast<const char*>(from), indices.step * kWord, kWord, n,
+                  reinterpret_cast<char*>(chunk));
     f(chunk, begin, n);
   }
 }
@@ -153,13 +174,11 @@ int64_t FirstOutOfBounds(const Indices& indices, int64_t extent) {
 int64_t FindOutOfBounds(const Indices& indices, int64_t extent) {
   const int64_t size = indices.size;
   if (size <= kFewIndices) return FirstOutOfBounds(indices, extent);
-  static const auto find_range = ForWideCpu<Range>();
+  static const auto any_out_of_bounds = ForWideCpu<AnyOutOfBounds>();
   std::atomic<bool> all_are_in{true};
   const auto look = [&](int64_t begin, int64_t end) {
     ForEachChunk(indices, begin, end, [&](const int64_t* chunk, int64_t, int64_t n) {
-      int64_t range[2];
-      find_range(chunk, n, range);
-      if (range[0] < -extent || range[1] >= extent) all_are_in = false;
+      if (any_out_of_bounds(chunk, n, extent)) all_are_in = false;
     });
   };
   if (size < kFewForThreads) {
