@@ -15,6 +15,9 @@ from onnx.reference import ReferenceEvaluator
 from torch import nn
 
 from mx import _onednn, sol
+from mx.graph import Plan
+from mx.graph.lowering import BACKENDS, Chooser
+from mx.sol.backends.gen import GEN
 from mx.sol.passes.bf16 import BF16
 from mx.sol.passes.int8 import INT8
 from tests.graph.build import graph_of
@@ -169,6 +172,30 @@ def test_bfloat16_is_added_up_in_float32() -> None:
     x = numpy.ones((6, 32), "float32")
     x[:, 0] = 1024
     assert (sol.optimize(graph, precision="bf16")(x) == 1024 + 31).all()
+
+
+@pytest.mark.filterwarnings("ignore::mx.sol.SolWarning")
+def test_generated_products(tmp_path) -> None:
+    """Tuning may choose them beside oneDNN's, and what is deployed has half the weights."""
+    graph = graph_of(
+        f"g (float[6,32] x) => (float[] y) <{WEIGHTS}> {{ a = MatMul(x, w) y = Relu(a) }}"
+    )
+    graph.infer()
+    x = numpy.random.default_rng(0).standard_normal((6, 32)).astype("float32")
+    sizes = [
+        sol.deploy(sol.optimize(graph, precision=one), "source", path=tmp_path).weights_bytes
+        for one in ("float32", "bf16")
+    ]
+    assert sizes == [4 * 32 * 32, 2 * 32 * 32]
+    (exact,) = ReferenceEvaluator(onnx_ir.to_proto(graph.model)).run(None, {"x": x})
+    BF16.run(graph.model)
+    plan = Plan(graph, optimize=False, chooser=Chooser((GEN, *BACKENDS)))
+    error = abs(plan.run({"x": x})[0].asnumpy() - exact).max() / abs(exact).max()
+    assert [step[1] for step in plan.compiled({"x": x}).steps] == ["gen:matmul+relu"]
+    if GEN.target.has("avx512_bf16"):
+        assert 1e-5 < error < 0.02
+    else:
+        assert error < 1e-5
 
 
 def test_a_processor_without_bfloat16() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy
+import onnx_ir
 
 from benchmarks.models import bert, lenet, lstm
 from benchmarks.models._builder import Builder
 from mx.graph import Graph
+from mx.sol.passes.bf16 import BF16
 from tests.graph.build import graph_of
 
 
@@ -97,6 +99,26 @@ def int8() -> Graph:
     return b.finish(output=b.op("DequantizeLinear", b.op("QLinearMatMul", *args), scale, zero))
 
 
+def bf16() -> Graph:
+    """Products and a convolution of bfloat16, of numbers that are exact in it."""
+    b = Builder("bf16")
+    x = b.op("Cast", b.input("data", ("N", 33, 2, 2)), to=int(onnx_ir.DataType.BFLOAT16))
+    x = b.op("Cast", x, to=int(onnx_ir.DataType.FLOAT))
+    random = numpy.random.default_rng(0)
+
+    def weight(name: str, *shape: int) -> onnx_ir.Value:
+        return b.constant(name, random.integers(-60, 60, shape).astype("float32") / 64)
+
+    y = b.op("Conv", x, weight("kernel", 32, 33, 1, 1), kernel_shape=[1, 1])
+    flat = b.op("Flatten", x)
+    z = b.op("Gemm", flat, weight("matrix", 128, 132), weight("bias", 128), transB=1)
+    z = b.op("Add", b.op("Relu", z), b.op("Flatten", y))
+    graph = b.finish(output=b.op("Add", z, b.op("MatMul", flat, weight("other", 132, 128))))
+    graph.infer()
+    BF16.run(graph.model)
+    return graph
+
+
 MODELS: dict[str, Callable[[], Graph]] = {
     "lenet": lambda: lenet(0.5),
     "residual": residual,
@@ -105,6 +127,7 @@ MODELS: dict[str, Callable[[], Graph]] = {
     "transformer": lambda: bert(1 / 12, layers=1, sequence=9),
     "attention": attention,
     "int8": int8,
+    "bf16": bf16,
     "choice": choice,
     "lstm": lambda: lstm(0.04, layers=2, sequence=5),
 }

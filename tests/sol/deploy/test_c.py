@@ -35,6 +35,7 @@ def compiler(name: str) -> str:
     [
         ("lenet", ["gcc", "-O1", "-fanalyzer"]),
         ("int8", ["gcc", "-O1", "-fanalyzer"]),
+        ("bf16", ["gcc", "-O2"]),
         ("residual", ["gcc", "-O1", "-fanalyzer"]),
         ("lenet", ["clang", "-O1"]),
         ("lenet", ["g++", "-x", "c++", "-fsyntax-only"]),
@@ -60,7 +61,7 @@ def test_every_model_without_a_warning(deployed: Deploy, tmp_path: Path, name: s
 
 # Of each kind of kernels one: tensors with their channels last, attention, recurrent layers,
 # products of 8 bits, and the C around branches and loops.
-KINDS = ("residual", "unet", "transformer", "attention", "lstm", "int8", "choice")
+KINDS = ("residual", "unet", "transformer", "attention", "lstm", "int8", "bf16", "choice")
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -122,8 +122,8 @@ void _start(void) {{
   for (;;) {{}}
 }}
 """
-# Depthwise and transposed convolutions, recurrences, 8 bits, attention, branches.
-MANY = ("mobile", "unet", "lstm", "int8", "attention", "choice")
+# Depthwise and transposed convolutions, recurrences, 8 bits, bfloat16, attention, branches.
+MANY = ("mobile", "unet", "lstm", "int8", "bf16", "attention", "choice")
 
 
 def test_many_kernels_with_neon(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import onnx_ir
 from ...graph import Graph, GraphError
 from ...graph.lowering._followers import followers_of
 from ...graph.lowering._host import HostNode
-from ...graph.lowering._node import attributes_of, describe, has_subgraphs, since_version
+from ...graph.lowering._node import PRECISION, attributes_of, describe, has_subgraphs, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
 from ..backends.gen import Target, emit
 from ..backends.gen._chain import Chain, longest
@@ -174,6 +174,8 @@ class Lowering:
         if known is not None:
             return known, 0
         attributes = attributes_of(node)
+        if PRECISION in node.metadata_props:
+            attributes[PRECISION] = node.metadata_props[PRECISION]
         if is_onnx and self.may_be_last:
             made = self._last_outputs(node, inputs, attributes, behind)
             if made is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from ....graph.lowering._lowering import Lowering
+from ....graph.lowering._node import PRECISION
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import Declined, Value
 from ._chain import Chain, longest
@@ -54,6 +55,8 @@ class GenBackend(Backend):
             raise Declined("left to others: an input is in blocks")
         if operator == "Attention" and attributes.get("is_causal") and to.keep_nan:
             raise Declined("keys behind a query are not all looked at, which may be NaN")
+        if to.precision and self.target.has("avx512_bf16"):
+            attributes = {**attributes, PRECISION: to.precision}
         # Of CastLike only the type of the second one counts.
         read = inputs[:1] if operator == "CastLike" else inputs
         if all(value is None or value.known is not None for value in read):

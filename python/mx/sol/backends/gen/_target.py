@@ -17,6 +17,8 @@ class Target:
     flags: tuple[str, ...]  # of GCC and clang
     zig: tuple[str, ...]  # of `zig cc`, which names processors in its own way
     machine: str = ""  # as platform.machine() has it; "" for any
+    # Instructions, as Linux calls them, that its code asks the processor for and does without.
+    asks: tuple[str, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -44,6 +46,10 @@ class Target:
         """Whether this processor executes what is compiled for it."""
         return self.name in _runnable()
 
+    def has(self, instructions: str) -> bool:
+        """Whether its code uses instructions that it asks for, on this processor."""
+        return instructions in self.asks and self.runs_here() and instructions in _features()
+
 
 TARGETS = {
     target.name: target
@@ -64,6 +70,7 @@ TARGETS = {
             ("-march=skylake-avx512", "-mprefer-vector-width=512"),
             ("-target", "x86_64-linux-gnu", "-mcpu=skylake_avx512", "-mprefer-vector-width=512"),
             "x86_64",
+            ("avx512_vnni", "avx512_bf16"),
         ),
         Target(
             "neon",

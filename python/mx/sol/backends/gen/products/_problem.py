@@ -10,7 +10,6 @@ import numpy
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._epilogue import Operand, Step
-from ._inputs import nothing
 from ._panels import (
     DEPTH,
     PACKED_DEPTH,
@@ -50,6 +49,7 @@ class Product:
     weights: numpy.ndarray | None = None
     steps: tuple[Step, ...] = ()
     operands: tuple[Operand, ...] = ()
+    rounds: bool = False  # whether factors may be rounded to bfloat16
 
 
 _BODY = """\
@@ -81,14 +81,7 @@ $calls$on        }
 """
 
 
-def emit_product(target: Target, product: Product) -> GenKernel:
-    """The kernel of a product."""
-    if not product.rows * product.columns * len(product.a_at):
-        return nothing(product.name, product.outputs)
-    return _Emission(target, product).kernel()
-
-
-class _Emission:
+class Emission:
     """What the parts of a kernel's text share."""
 
     def __init__(self, target: Target, product: Product) -> None:
@@ -184,26 +177,32 @@ class _Emission:
         calls: list[str] = []
         for condition, vectors, lanes in panels.kinds():
             for height, when in heights:
-                tile = self._tile(height, vectors, lanes)
                 name = f"{NAME}_tile{height}x{vectors}" + (f"_{lanes}" if lanes else "")
-                functions.append(tile.source(name))
-                call = tile.call(
-                    name,
-                    self._a_text(),
-                    self._b_text(vectors),
-                    f"c + m * {product.columns} + n",
-                    {
-                        "row": "m",
-                        "column": "n",
-                        "full": f"z * {product.rows * product.columns} + m * {product.columns} + n",
-                    },
-                    "depth",
-                    f"k0 == 0, k0 + depth == {product.depth}",
-                    fetched="next",
-                )
+                function, call = self._function(name, height, vectors, lanes)
+                functions.append(function)
                 head = "" if not calls else "else "
                 calls.append(f"          {head}if ({condition} && {when}) {call}\n")
         return "\n".join(functions), "".join(calls)
+
+    def _function(self, name: str, height: int, vectors: int, lanes: str | None) -> tuple[str, str]:
+        """The function of a register tile, and its call."""
+        tile = self._tile(height, vectors, lanes)
+        call = self._call(tile, name, self._a_text(), self._b_text(vectors), "depth")
+        return tile.source(name), call
+
+    def _call(self, tile: Tile, name: str, a: str, b: str, depth: str) -> str:
+        columns, size = self.product.columns, self.product.rows * self.product.columns
+        at = f"m * {columns} + n"
+        return tile.call(
+            name,
+            a,
+            b,
+            f"c + {at}",
+            {"row": "m", "column": "n", "full": f"z * {size} + {at}"},
+            depth,
+            f"k0 == 0, k0 + depth == {self.product.depth}",
+            fetched="next",
+        )
 
     def _tile(self, height: int, vectors: int, lanes: str | None) -> Tile:
         product = self.product

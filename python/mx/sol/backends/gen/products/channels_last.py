@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from .....graph.lowering._node import PRECISION
 from .....graph.lowering._value import Declined
 from .._kernel import GenKernel, Spec
 from .._table import Known
@@ -16,7 +17,8 @@ from ._epilogue import Step
 from ._inputs import Positions, needed, nothing, operands_of
 from ._last import FirstToLastConvolution, LastConvolution
 from ._pixel_tile import tile_shape
-from ._problem import Product, emit_product
+from ._problem import Product
+from ._rounded import emit_product
 from ._window import Window, window_of
 
 # The name of the operator in groups. Its input is of the shape (N, H, W, C), or, with the attribute
@@ -71,6 +73,7 @@ def convolution_last(
                 weights=matrix.T.astype(numpy.float32, copy=False),
                 steps=tuple(steps),
                 operands=operands,
+                rounds=attributes.get(PRECISION) == "bfloat16",
             ),
         )
     else:

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy
 
+from .....graph.lowering._node import PRECISION
 from .....graph.lowering._value import Declined
 from .._kernel import GenKernel, Spec
 from .._table import Known, emits
 from .._target import Target
 from ._epilogue import Step
 from ._inputs import Positions, needed, operands_of
-from ._problem import Product, emit_product
+from ._problem import Product
+from ._rounded import emit_product
 
 
 def _starts(batch: tuple[int, ...], own: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -81,6 +83,7 @@ def matmul(
             weights=weights.reshape(depth, columns) if weights is not None and one_matrix else None,
             steps=tuple(epilogue),
             operands=operands,
+            rounds=attributes.get(PRECISION) == "bfloat16",
         ),
     )
 
@@ -134,5 +137,6 @@ def gemm(
             weights=weights,
             steps=tuple(steps),
             operands=operands,
+            rounds=attributes.get(PRECISION) == "bfloat16",
         ),
     )
