@@ -128,14 +128,13 @@ class RowCombiner {
   Acc* total() { return total_; }
 
   void Add(const char* x) {
-    if constexpr (Reducer::kReads) {
-      if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
-    }
     static const CombineRows<Reducer, T> run = FindCombineRows();
     if (run == nullptr) return AddRow(x, stride_, n_, total_);
     rows_[count_++] = x;
     if (count_ < kRowsAtOnce) return;
-    if (stride_ == sizeof(T)) {
+    if (IsRead()) {
+      CombineRead(run);
+    } else if (stride_ == sizeof(T)) {
       run(rows_, n_, total_);
     } else if (gathers_) {
       CombineGathered(run);
@@ -148,11 +147,16 @@ class RowCombiner {
 
   /*! \brief Combines what has been added and not been combined yet. */
   void Finish() {
-    for (int i = 0; i < count_; ++i) AddRow(rows_[i], stride_, n_, total_);
+    for (int i = 0; i < count_; ++i) {
+      IsRead() ? AddRead(rows_[i]) : AddRow(rows_[i], stride_, n_, total_);
+    }
     count_ = 0;
   }
 
  private:
+  /*! \brief Whether a reader makes the elements. */
+  bool IsRead() const { return Reducer::kReads && __builtin_expect(reader_ != nullptr, 0); }
+
   static CombineRows<Reducer, T> FindCombineRows() {
     if (const auto found = DenseRows<Reducer, T>::Find()) return found;
     // Extremes of floats ask for NaN each time, of which compilers make branches where rows chain.
@@ -167,25 +171,46 @@ class RowCombiner {
     ReadBuffer<T> buffers[kRowsAtOnce];
     const char* gathered[kRowsAtOnce];
     for (int i = 0; i < kRowsAtOnce; ++i) gathered[i] = buffers[i].bytes;
-    for (int64_t begin = 0; begin < n_; begin += kReadBlock) {
-      const int64_t count = std::min(kReadBlock, n_ - begin);
+    ForEachBlock([&](int64_t begin, int64_t count) {
       for (int i = 0; i < kRowsAtOnce; ++i) {
         GatherStrided(rows_[i] + begin * stride_, stride_, sizeof(T), count, buffers[i].bytes);
       }
       run(gathered, count, total_ + begin);
-    }
+    });
   }
 
   static void AddRow(const char* x, int64_t stride, int64_t n, Acc* total) {
     static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
     run(x, stride, n, total);
   }
+  /*! \brief Combines rows that a reader makes, a block of each at a time. */
+  [[gnu::noinline]] void CombineRead(CombineRows<Reducer, T> run) {
+    ReadBuffer<T> buffers[kRowsAtOnce];
+    const char* read[kRowsAtOnce];
+    for (int i = 0; i < kRowsAtOnce; ++i) read[i] = buffers[i].bytes;
+    ForEachBlock([&](int64_t begin, int64_t count) {
+      for (int i = 0; i < kRowsAtOnce; ++i) Read(rows_[i], begin, count, &buffers[i]);
+      run(read, count, total_ + begin);
+    });
+  }
+
   [[gnu::noinline]] void AddRead(const char* x) {
     ReadBuffer<T> buffer;
-    for (int64_t begin = 0; begin < n_; begin += kReadBlock) {
-      const int64_t count = std::min(kReadBlock, n_ - begin);
-      reader_->Read(x + begin * stride_, stride_, count, result_ + begin, 1, buffer.bytes);
+    ForEachBlock([&](int64_t begin, int64_t count) {
+      Read(x, begin, count, &buffer);
       AddRow(buffer.bytes, sizeof(T), count, total_ + begin);
+    });
+  }
+
+  void Read(const char* x, int64_t begin, int64_t count, ReadBuffer<T>* buffer) {
+    reader_->Read(x + begin * stride_, stride_, count, result_ + begin, 1, buffer->bytes);
+  }
+
+  /*! \brief Calls f(begin, count) for so many columns at a time as a buffer has. */
+  template <typename F>
+  void ForEachBlock(const F& f) {
+    for (int64_t begin = 0; begin < n_; begin += kReadBlock) {
+      f(begin, std::min(kReadBlock, n_ - begin));
     }
   }
 
