@@ -88,17 +88,19 @@ void FollowNumThreads(void (*follower)(int count)) {
 }
 
 void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
-  const int threads = NumThreads();
-  if (threads == 1 || size < 2 * first) return piece(body, 0, size);
+  const int most = NumThreads();
+  if (most == 1 || size < 2 * first) return piece(body, 0, size);
   // First, as it may throw: nothing has been written yet.
   ThreadPool* pool = ThreadPool::Global();
+  const ThreadPool::Caller caller(pool);
   const Clock::time_point start = Clock::now();
   piece(body, 0, first);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const int64_t left = size - first;
   const double of_one = seconds / static_cast<double>(first);
+  const int threads = most - caller.others();
   const double worth = pool->IsAwake() ? kWorthSharing : kWorthWaking;
-  if (of_one * static_cast<double>(left) < worth) return piece(body, first, size);
+  if (threads < 2 || of_one * static_cast<double>(left) < worth) return piece(body, first, size);
   const auto least = static_cast<int64_t>(kPieceSeconds / of_one);
   const int64_t step =
       std::max({least, left / (threads * kPiecesPerThread), std::min<int64_t>(first, 64)});

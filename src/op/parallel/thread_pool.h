@@ -87,6 +87,22 @@ class ThreadPool {
   /*! \brief Starts threads until there are so many; false where the system has no more. */
   virtual bool Reserve(int workers) noexcept;
 
+  /*!
+   * \brief A thread that has a loop, shared or not. Each of the others keeps a processor busy,
+   * on which a thread of the pool would take turns with it.
+   */
+  class Caller {
+   public:
+    explicit Caller(ThreadPool* pool) : pool_(pool) { ++pool_->callers_; }
+    ~Caller() { --pool_->callers_; }
+    Caller(const Caller&) = delete;
+    Caller& operator=(const Caller&) = delete;
+    int others() const noexcept { return pool_->callers_.load(std::memory_order_relaxed) - 1; }
+
+   private:
+    ThreadPool* pool_;
+  };
+
   /*! \brief Whether a thread is awake that has no loop. */
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
@@ -106,6 +122,7 @@ class ThreadPool {
   std::atomic<int> active_{0}; /*!< threads at the loop, but for its own */
   std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
   std::atomic<int> started_{0};
+  std::atomic<int> callers_{0};
   std::vector<std::thread> threads_;
   int avoided_{-1}; /*!< the processor that no thread runs on; -1 where some may run anywhere */
   bool ends_{false};
