@@ -6,27 +6,9 @@ from typing import Any
 
 import onnx_ir as ir
 
-_TYPES = {
-    "bool": ir.DataType.BOOL,
-    "uint8": ir.DataType.UINT8,
-    "uint16": ir.DataType.UINT16,
-    "uint32": ir.DataType.UINT32,
-    "uint64": ir.DataType.UINT64,
-    "int8": ir.DataType.INT8,
-    "int16": ir.DataType.INT16,
-    "int32": ir.DataType.INT32,
-    "int64": ir.DataType.INT64,
-    "float16": ir.DataType.FLOAT16,
-    "bfloat16": ir.DataType.BFLOAT16,
-    "float32": ir.DataType.FLOAT,
-    "float64": ir.DataType.DOUBLE,
-    "complex64": ir.DataType.COMPLEX64,
-    "complex128": ir.DataType.COMPLEX128,
-}
+from .._dtypes import type_named
 
 
 def type_of(dtype: Any) -> ir.DataType:
     """What ONNX calls a `tf.DType`; ValueError for one that it lacks."""
-    if dtype.name not in _TYPES:
-        raise ValueError(f"ONNX has no data type for {dtype.name}")
-    return _TYPES[dtype.name]
+    return type_named(dtype.name)
