@@ -157,7 +157,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "cut to nothing": lambda path: os.truncate(path, 0),
     "another file": lambda path: path.write_bytes(b"\x7fELF" * 100),
     "another version": lambda path: path.write_bytes(
-        path.read_bytes()[:8] + b"\2" + path.read_bytes()[9:]
+        path.read_bytes()[:8] + b"\xff" + path.read_bytes()[9:]
     ),
 }
 

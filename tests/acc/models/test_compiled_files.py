@@ -116,8 +116,8 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "another file": (lambda path: path.write_bytes(bytes(1000)), "is no file of compiled models"),
     "an empty file": (lambda path: path.write_bytes(b""), "is no file of compiled models"),
     "another version": (
-        lambda path: path.write_bytes(path.read_bytes().replace(b"mxpieces\1", b"mxpieces\x09")),
-        "model.mx is of version 9, expected 1",
+        lambda path: path.write_bytes(path.read_bytes().replace(b"mxpieces\2", b"mxpieces\x09")),
+        "model.mx is of version 9, expected 2",
     ),
 }
 
