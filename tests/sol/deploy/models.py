@@ -102,8 +102,8 @@ def int8() -> Graph:
 def bf16() -> Graph:
     """Products and a convolution of bfloat16, of numbers that are exact in it."""
     b = Builder("bf16")
-    x = b.op("Cast", b.input("data", ("N", 33, 2, 2)), to=int(onnx_ir.DataType.BFLOAT16))
-    x = b.op("Cast", x, to=int(onnx_ir.DataType.FLOAT))
+    x = b.op("Mul", b.input("data", ("N", 33, 2, 2)), b.number(4.0))
+    x = b.op("Mul", b.op("Round", x), b.number(0.25))
     random = numpy.random.default_rng(0)
 
     def weight(name: str, *shape: int) -> onnx_ir.Value:
@@ -113,7 +113,11 @@ def bf16() -> Graph:
     flat = b.op("Flatten", x)
     z = b.op("Gemm", flat, weight("matrix", 128, 132), weight("bias", 128), transB=1)
     z = b.op("Add", b.op("Relu", z), b.op("Flatten", y))
-    graph = b.finish(output=b.op("Add", z, b.op("MatMul", flat, weight("other", 132, 128))))
+    z = b.op("Add", z, b.op("MatMul", flat, weight("other", 132, 128)))
+    narrow = [flat, weight("narrow", 132, 128)]
+    y = b.op("MatMul", *[b.op("Cast", one, to=int(onnx_ir.DataType.BFLOAT16)) for one in narrow])
+    z = b.op("Add", z, b.op("Cast", y, to=int(onnx_ir.DataType.FLOAT)))
+    graph = b.finish(output=z)
     graph.infer()
     BF16.run(graph.model)
     return graph

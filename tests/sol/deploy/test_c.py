@@ -80,6 +80,11 @@ def test_with_sanitizers(deployed: Deploy, tmp_path: Path, name: str) -> None:
     case.check(output_of(case, tmp_path))
 
 
+def test_weights_of_bfloat16_take_half(deployed: Deploy) -> None:
+    case = deployed("bf16", "source")
+    assert case.deployed.weights_bytes < 2.1 * (32 * 33 + 3 * 132 * 128) + 4 * 128
+
+
 def test_a_source_for_other_instructions_says_so(tmp_path: Path) -> None:
     from mx import sol
 

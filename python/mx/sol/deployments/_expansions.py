@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from ...graph._einsum import NotWritten, write_einsum
 from ...graph._spec import Dim
+from ...graph.lowering._node import PRECISION
 from ...importers._builder import dtype_of
 from ..backends.gen import PLAIN_PRODUCT, POOL_WITH_POSITIONS
 from ..gradient import rules as _rules  # noqa: F401  which fill the table
@@ -60,6 +61,9 @@ def _in_float32(to: Writer, call: Call) -> ir.Value:
     wide = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in call.node.inputs]
     attributes = {name: one.value for name, one in call.node.attributes.items()}
     made = to.op(call.node.op_type, *wide, dtype=ir.DataType.FLOAT, **attributes)[0]
+    giver = made.producer()
+    if giver is not None and dtype_of(call.x) == ir.DataType.BFLOAT16:
+        giver.metadata_props[PRECISION] = "bfloat16"  # which its factors are in
     return to.cast(made, dtype_of(call.x))
 
 

@@ -6,13 +6,15 @@ from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._inputs import nothing
 from ._pairs import INSTRUCTIONS, WIDEN, PairTile, pack_pairs
-from ._panels import fetches
+from ._panels import depth_block, fetches
 from ._problem import Emission, Product
 from ._text import fill, table_of
 from ._tile import Tile, panel
 
 # Columns of a tile of threads, each of which rounds the rows that it multiplies.
 _COLUMNS = 128
+# Of a part of a panel that is made floats, which are to stay in the first cache.
+_FLOATS = 6 << 10
 
 _BODY = """\
 $functions
@@ -71,6 +73,12 @@ class _RoundedEmission(Emission):
     def _cut(self) -> None:
         super()._cut()
         width = self.panels.width
+        # Where several register tiles read a panel, floats are made of it before.
+        self.is_widened = self.m_step > 2 * self.mr
+        if self.is_widened:
+            self.kc = depth_block(self.product.depth, most=_FLOATS // width) or 1
+        self.kc += self.kc % 2
+        self.is_blocked = self.product.depth > self.kc
         least = min(self.panels.count, -(-_COLUMNS // width))
         if self.product.rows > self.mr and self.p_step < least:
             self.p_step = least
@@ -80,11 +88,9 @@ class _RoundedEmission(Emission):
         """The kernel."""
         product, panels = self.product, self.panels
         assert product.weights is not None
-        self.kc += self.kc % 2
         self.stride = self.kc // 2
         self.pairs = -(-product.depth // 2)
-        # Where several register tiles read a panel, floats are made of it before.
-        self.packs_b = self.m_step > 2 * self.mr
+        self.packs_b = self.is_widened
         tiles = -(-min(self.m_step, product.rows) // self.mr)
         # Words of the next panel, for each row of this one, of which two are a row of words.
         self.fetches = -(-fetches(self.pairs * product.columns, panels.width, tiles) // 2)
