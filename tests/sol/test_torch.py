@@ -200,8 +200,28 @@ def test_all_weights_are_watched() -> None:
             check(fast, model, x, a=x + 1, b=b)
 
 
-def test_replaced_modules_and_types(small, fast) -> None:
-    small.double()
+@pytest.mark.parametrize("convert", [nn.Module.double, nn.Module.bfloat16, nn.Module.half])
+@pytest.mark.parametrize("which", ["optimized", "original"])
+def test_other_types(small, fast, which, convert) -> None:
+    x = image()
+    module = fast if which == "optimized" else small
+    convert(module)
+    dtype = module.conv.weight.dtype
+    name = f"expected {dtype}, got torch.float32"
+    with torch.no_grad():
+        for _ in range(2):
+            result = fast(x.to(dtype))
+            assert result.dtype == dtype
+            tolerance = 1e-12 if dtype == torch.float64 else 2e-2
+            torch.testing.assert_close(result, small(x.to(dtype)), rtol=tolerance, atol=tolerance)
+            with pytest.raises(TypeError, match=name):
+                fast(x)
+    module.float()
+    check(fast, small, x)
+
+
+def test_types_of_some_weights_and_replaced_modules(small, fast) -> None:
+    small.conv.double()
     with torch.no_grad(), pytest.raises(TypeError, match="conv.weight.*float64.*optimize it again"):
         fast(image())
     small.float()

@@ -282,7 +282,7 @@ def test_copies_train_on_their_own(shared, x, made) -> None:
 def test_other_types_and_shapes(x) -> None:
     fast, _ = pair(Net(), x)
     simple(fast, x)
-    fast.double()
+    fast.conv.double()
     with pytest.raises(TypeError, match=r"conv.weight.*float64.*optimize it again"):
         fast(x)
     fast.float()
@@ -295,6 +295,22 @@ def test_other_types_and_shapes(x) -> None:
     with pytest.raises(TypeError, match="input 'x': expected torch.float32, got torch.float64"):
         fast(x.double())
     simple(fast, x)
+
+
+def test_conversion_between_steps(x) -> None:
+    # Of float64 NumPy executes the layers that have no kernels.
+    warnings.simplefilter("ignore", sol.SolWarning)
+    fast, model = (one.eval() for one in pair(Net(), x))
+    simple(fast, x)
+    for dtype in (torch.float64, torch.float32):
+        fast.to(dtype)
+        model.to(dtype)
+        for module in (fast, model):
+            module.zero_grad()
+            module(x.to(dtype)).sum().backward()
+        for ours, theirs in zip(fast.parameters(), model.parameters(), strict=True):
+            assert ours.grad.dtype == dtype
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5)
 
 
 def test_dimensions_that_vary(x) -> None:

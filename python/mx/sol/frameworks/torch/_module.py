@@ -57,6 +57,8 @@ class Runner:
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
         found = self.state.check()
+        if found and (dtypes := self.state.converted()):
+            return self._convert(dtypes, module, args, kwargs, hooks)
         if found == "hooks":
             if hooks and self.state.has_outer_hooks():
                 return super(OptimizedModule, module).__call__(*args, **kwargs)  # type: ignore[misc]
@@ -150,6 +152,30 @@ class Runner:
             self._refreshed += 1
             self.ready.clear()
             self.compiled.refresh()
+
+    def _convert(
+        self, dtypes: dict[Any, Any], module: Any, args: Any, kwargs: Any, hooks: bool
+    ) -> Any:
+        """What the module returns after it has been optimized again, as `module.to(dtype)` gave its
+        weights other types, by the ones they had."""
+        source = self.source
+
+        def converted(x: Any) -> Any:
+            return x.to(dtypes.get(x.dtype, x.dtype))
+
+        with self._lock:
+            if module._sol is self:
+                example = torch.utils._pytree.tree_map_only(
+                    torch.Tensor, converted, (source.args, source.kwargs)
+                )
+                try:
+                    again = Runner(_compiled(source.module, *example, *_recipe(self)[2:]))
+                except (GraphError, NotImplementedError) as error:
+                    if not self.compiled.fallback:
+                        raise
+                    return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
+                object.__setattr__(module, "_sol", again)
+        return module._sol.carefully(module, args, kwargs, hooks)
 
     def _needs_gradients(self, args: Any, kwargs: Any) -> bool:
         inputs = torch.utils._pytree.tree_leaves((args, kwargs))
@@ -258,7 +284,11 @@ def _recipe(runner: Runner) -> tuple[Any, ...]:
     return source.args, source.kwargs, compiled.vdims, compiled.context, names, *rest
 
 
-def _again(
+def _again(module: Any, *recipe: Any) -> Any:
+    return optimized(_compiled(module, *recipe))
+
+
+def _compiled(
     module: Any,
     args: Any,
     kwargs: Any,
@@ -267,11 +297,11 @@ def _again(
     passes: Sequence[str],
     fallback: bool,
     memory_limit: int | None = None,
-) -> Any:
+) -> Compiled:
     chosen = [one for one in PASSES if one.name in passes]
     compiled = Compiled(TorchSource(module, args, kwargs), vdims, context, chosen)
     compiled.fallback, compiled.memory_limit = fallback, memory_limit
-    return optimized(compiled)
+    return compiled
 
 
 def _tensor_of(output: Any) -> Any:

@@ -179,6 +179,17 @@ class State:
                 return key
         return None
 
+    def converted(self) -> dict[Any, Any]:
+        """The data types that weights of the CPU have now, by those they had, as `module.to(dtype)`
+        leaves them; none where something else has changed, too."""
+        found: dict[Any, Any] = {}
+        for tensor, (dtype, shape) in zip(self.weights(), self._spec, strict=True):
+            if tensor is None or tensor.shape != shape or tensor.device.type != "cpu":
+                return {}
+            if found.setdefault(dtype, tensor.dtype) != tensor.dtype:
+                return {}
+        return {old: new for old, new in found.items() if old != new}
+
     def current(self) -> dict[str, Any]:
         """The weights by name. TypeError where one has another type or shape than before."""
         tensors = self.weights()

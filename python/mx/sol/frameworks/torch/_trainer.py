@@ -19,6 +19,7 @@ from ._training_graph import training_graph
 
 _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
+_kind = attrgetter("requires_grad", "dtype")
 Ready = Callable[[Sequence[Any]], Any]
 # What says that a call is another one than that before.
 NOT_READY = object()
@@ -113,7 +114,7 @@ class Trainer:
         modules, dicts, keys = self._modules, self._dicts, self._keys
         modes = list(map(_training, modules))
         grad = torch.is_grad_enabled()
-        requires = list(map(_requires_grad, map(getitem, dicts, keys)))
+        kinds = list(map(_kind, map(getitem, dicts, keys)))
         told = [_told(x) for x in tensors]
         hooks = self._source.state.all_hooks if self._source.state else []
         is_grad_enabled, is_autocast = torch.is_grad_enabled, torch._C._is_any_autocast_enabled
@@ -130,7 +131,7 @@ class Trainer:
                     or not is_same()
                     or not is_current()
                     or list(map(_training, modules)) != modes
-                    or list(map(_requires_grad, map(getitem, dicts, keys))) != requires
+                    or list(map(_kind, map(getitem, dicts, keys))) != kinds
                     or [_told(x) for x in args] != told
                 ):
                     return NOT_READY
