@@ -29,8 +29,8 @@ struct AnyOutOfBounds {
     const uint64_t last = 2 * from - 1;
     uint64_t signs = 0;
     for (int64_t i = 0; i < n; ++i) {
-      const uint64_t place = static_cast<uint64_t>(indices[i]) + from;
-      signs |= place | (last - place);
+      const uint64_t position = static_cast<uint64_t>(indices[i]) + from;
+      signs |= position | (last - position);
     }
     return signs >> 63 != 0;
   }
