@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 
+#include "../sdk/host_memory.h"
 #include "threads.h"
 
 namespace onednn {
@@ -61,8 +62,8 @@ std::string Device::primitives() const {
 }
 
 void* Device::Alloc(size_t size, size_t alignment) {
-  void* data = nullptr;
-  if (posix_memalign(&data, alignment < sizeof(void*) ? sizeof(void*) : alignment, size) != 0) {
+  void* data = mxacc::NewHostMemory(size, alignment);
+  if (data == nullptr) {
     throw mxacc::Failure(kMXAccOutOfMemory,
                          "the host has no " + std::to_string(size) + " bytes more");
   }

@@ -30,10 +30,9 @@ size_t RoundUp(size_t size, size_t unit) { return (size + unit - 1) / unit * uni
 Block NewZonedBlock(size_t size, size_t alignment, size_t zone) {
   const size_t unit = std::max(alignment, sizeof(void*));
   const size_t front = RoundUp(zone, unit);
-  void* mapping = nullptr;
-  if (size > SIZE_MAX - front - zone || posix_memalign(&mapping, unit, front + size + zone) != 0) {
-    ThrowNoMemory(size);
-  }
+  if (size > SIZE_MAX - front - zone) ThrowNoMemory(size);
+  void* mapping = NewHostMemory(front + size + zone, unit);
+  if (mapping == nullptr) ThrowNoMemory(size);
   char* begin = static_cast<char*>(mapping);
   return {begin + front, size, begin, begin + front + size + zone, mapping, 0};
 }

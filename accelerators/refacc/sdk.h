@@ -6,6 +6,7 @@
 #define REFACC_SDK_H_
 
 #include "../sdk/attribute.h"
+#include "../sdk/host_memory.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
 #include "../sdk/tensor.h"

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+import mx
 from mxacc_check import abi
 from mxacc_check.plugin import AccError, Memory, Plugin, tensors
 
@@ -345,3 +347,27 @@ ctypes.c_char.from_address({address}).value
         capture_output=True,
     )
     assert done.returncode == (0 if lives else -signal.SIGSEGV), done.stderr
+
+
+def flags_of(address: int) -> list[str]:
+    """VmFlags of the mapping that an address is in."""
+    inside = False
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+                inside = int(found[1], 16) <= address < int(found[2], 16)
+            elif inside and line.startswith("VmFlags:"):
+                return line.split()[1:]
+    return []
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/sys/kernel/mm/transparent_hugepage"), reason="there are no huge pages"
+)
+def test_much_memory_is_asked_for_in_huge_pages(load_refacc) -> None:
+    """The zone before its first element begins one."""
+    context = load_refacc("huge", HANDLES="address")
+    view = np.asarray(mx.np.zeros(4 << 20, "uint8", ctx=context))
+    address = view.__array_interface__["data"][0]
+    assert address % (2 << 20) == 64
+    assert "hg" in flags_of(address) and "hg" in flags_of(address + (4 << 20) - 65)
