@@ -73,7 +73,9 @@ class Jit:
 
     def flags_for(self, target: Processor) -> list[str]:
         """The flags that say what processor it is for."""
-        return list(target.zig if self.command[0] == "-m" else target.flags)
+        # Of zig's runtime __builtin_cpu_supports is missing.
+        is_zig = self.command[0] == "-m"
+        return [*target.zig, "-DMX_WITHOUT_CPU_MODEL"] if is_zig else list(target.flags)
 
     def build(
         self,

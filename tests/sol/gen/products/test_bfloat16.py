@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import platform
 
@@ -16,7 +17,7 @@ from mx.sol.backends.gen.products import Step
 from mx.sol.backends.gen.products._pairs import rounded_bits
 from mx.sol.backends.gen.products.channels_last import convolution_last
 from mx.sol.backends.gen.products.matmul import gemm, matmul
-from mx.sol.jits import compiled
+from mx.sol.jits import JITS, compiled, found
 from tests.processor import FLAGS
 
 from .running import TARGETS, WARNINGS, Case, Table
@@ -96,11 +97,14 @@ TABLE_FORCED = Table({name: forced(make) for name, make in MAKERS.items()})
 FORCED = "avx512_bf16"
 WAYS = [*TARGETS, FORCED]
 IS_INTEL = "GenuineIntel" in FLAGS
+IS_ZIG = [one.name for one in found()][:1] == ["zig"]
 
 
 def run(way: str, name: str, inputs) -> numpy.ndarray:
     if way != FORCED:
         (got,) = TABLE.run(way, name, inputs)
+    elif IS_ZIG:
+        pytest.skip("zig does not let code ask for instructions")
     elif "avx512_bf16" not in FLAGS:
         pytest.skip("the processor has no avx512_bf16")
     else:
@@ -111,7 +115,9 @@ def run(way: str, name: str, inputs) -> numpy.ndarray:
 def check(way: str, got: numpy.ndarray, expected) -> None:
     """That it is the product of rounded weights and of rounded factors, or of those of float32
     without the instructions. `expected` computes it of what is done to factors."""
-    is_rounded = way == FORCED or (Target.named(way).has("avx512_bf16") and not IS_INTEL)
+    is_rounded = way == FORCED or (
+        Target.named(way).has("avx512_bf16") and not IS_INTEL and not IS_ZIG
+    )
     wanted = expected(rounded if is_rounded else numpy.float64)
     assert got.shape == wanted.shape
     numpy.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-4)
@@ -178,8 +184,8 @@ def test_rounding() -> None:
     values = numpy.concatenate((bits.view(numpy.float32), _of(1000)))
     with numpy.errstate(invalid="ignore"):
         expected = values.astype(ml_dtypes.bfloat16)
-    found = rounded_bits(values).astype(numpy.uint16).view(ml_dtypes.bfloat16)
-    numpy.testing.assert_array_equal(found.astype("float32"), expected.astype("float32"))
+    made = rounded_bits(values).astype(numpy.uint16).view(ml_dtypes.bfloat16)
+    numpy.testing.assert_array_equal(made.astype("float32"), expected.astype("float32"))
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="no compiler for x86-64")
@@ -192,3 +198,13 @@ def test_what_processors_may_lack_is_compiled_everywhere(instructions: str) -> N
     source = library_source(kernels)
     assert "_mm512_dpbf16_ps" in source
     compiled(source, target, flags)
+
+
+@pytest.mark.skipif(JITS.get("zig").find() is None, reason="no zig")
+@pytest.mark.parametrize("target", TARGETS)
+def test_zig_makes_vectors_of_the_target(target: str, tmp_path) -> None:
+    """Not those of the processor that it runs on, and does without what its runtime lacks."""
+    kernel = MAKERS["row"](Target.named(target))
+    source = library_source([kernel]) + "int lanes(void) { return VW; }\n"
+    JITS.get("zig").build(source, tmp_path / "x.so", Target.named(target), OPTIONS)
+    assert ctypes.CDLL(str(tmp_path / "x.so")).lanes() == Target.named(target).lanes

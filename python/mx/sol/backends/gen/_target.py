@@ -54,7 +54,8 @@ class Target:
 TARGETS = {
     target.name: target
     for target in (
-        Target("c", 0, False, (), ()),
+        # By itself zig compiles for the processor that it runs on.
+        Target("c", 0, False, (), ("-mcpu=baseline",)),
         Target(
             "avx2",
             256,

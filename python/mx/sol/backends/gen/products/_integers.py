@@ -55,7 +55,7 @@ MX_INLINE vi ${NAME}_dot(vi sum, vi a, vi b) {
 }
 #endif
 /* Instructions that do it in one step, where the processor has them. */
-#if VW == 16 && defined(__AVX512F__)
+#if VW == 16 && defined(__AVX512F__) && !defined(MX_WITHOUT_CPU_MODEL)
 #define ${NAME}_HAS __builtin_cpu_supports("avx512vnni")
 #define ${NAME}_ONE __attribute__((target("avx512vnni")))
 #define ${NAME}_step(sum, a, b) \\

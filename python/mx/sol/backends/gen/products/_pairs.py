@@ -19,7 +19,7 @@ from ._tile import Tile
 # without, which Intel's do not; and what rounds by them.
 INSTRUCTIONS = f"""\
 #if VW == 16 && defined(__AVX512BW__) && defined(__AVX512VL__) && \\
-    (defined(__clang__) || __GNUC__ >= 11)
+    (defined(__clang__) || __GNUC__ >= 11) && !defined(MX_WITHOUT_CPU_MODEL)
 #define {NAME}_HAS (__builtin_cpu_supports("avx512bf16") && !__builtin_cpu_is("intel"))
 #define {NAME}_ONE __attribute__((target("avx512bf16")))
 /* Numbers rounded to the nearest, of two to the even one; 0 behind the last of an odd count. */
