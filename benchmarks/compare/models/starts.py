@@ -4,8 +4,9 @@
 of benchmarks/models: seconds from the ONNX file to the first answer, each time in a new process
 that has loaded the library: with an empty cache, and with what that start has kept; how many times
 as fast the second is; and the same of the part of them that it took to make the models of the
-device. `one model` says whether the device executes all of the graph, as only then nothing else is
-read.
+device. What a start has kept is on the disk before the next begins, so that the system does not
+write it while the next reads. `one model` says whether the device executes all of the graph, as
+only then nothing else is read.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def measure(
         cache = folder / f"{name}-{number}"
         for rows in (first, second):
             rows.append(start(library, path, cache, options.threads, options.batch))
+            os.sync()
     path.unlink()
     origins = {origin for row in second for origin in row[2]}
     assert origins == {"cache"}, origins
