@@ -8,6 +8,7 @@ import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 import torch
@@ -75,6 +76,21 @@ class Mixed(nn.Module):
 
     def forward(self, x):
         return self.last(self.flow(self.first(x)))
+
+
+class OnlyOfFloat32(nn.Module):
+    """Its Python code depends on elements where they are of another type."""
+
+    calls: ClassVar[list[torch.dtype]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls.append(x.dtype)
+        y: torch.Tensor = self.inner(x)
+        return y if x.dtype == torch.float32 or y.sum() > 0 else -y
 
 
 def image(*shape: int) -> torch.Tensor:
@@ -220,6 +236,21 @@ def test_other_types(small, fast, which, convert) -> None:
     check(fast, small, x)
 
 
+def test_a_type_that_cannot_be_optimized() -> None:
+    """torch executes it, after one look at what the module does."""
+    model, x = OnlyOfFloat32().eval(), torch.randn(2, 3)
+    fast = sol.optimize(model, x, fallback=True)
+    fast.double()
+    with torch.no_grad():
+        with pytest.warns(sol.SolWarning, match="is executed by torch: .*Python code"):
+            torch.testing.assert_close(fast(x.double()), model(x.double()))
+        OnlyOfFloat32.calls.clear()
+        fast(x.double())
+    assert len(OnlyOfFloat32.calls) == 1
+    model.float()
+    check(fast, model, x)
+
+
 def test_types_of_some_weights_and_replaced_modules(small, fast) -> None:
     small.conv.double()
     with torch.no_grad(), pytest.raises(TypeError, match="conv.weight.*float64.*optimize it again"):
@@ -306,6 +337,18 @@ def test_copies(small, fast, made) -> None:
         assert torch.equal(other(x)[0], other.head.bias)
     check(fast, small, x)
     assert type(made(small)) is Small
+
+
+def refreshed(model):
+    sol.refresh(model)
+    return model
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, saved, refreshed], ids=str)
+def test_what_is_made_of_modules_of_other_types(small, fast, made) -> None:
+    x = image().double()
+    check(made(fast.double()), small, x)
+    check(fast, small, x)
 
 
 def test_structures() -> None:

@@ -45,6 +45,8 @@ class Runner:
         prevents = (_is_grad_enabled, _is_autocast_enabled)
         self.quick = Quick(self.state, self.ready, prevents, torch.Tensor, NOT_READY).run
         self._warned: set[str] = set()
+        # Why it cannot be optimized again with weights of other types.
+        self._not_converted: dict[Any, str] = {}
         self._lock = threading.Lock()
         self._refreshed = 0  # how often
         self.keywords = tuple(self.source.kwargs)
@@ -57,8 +59,8 @@ class Runner:
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
         found = self.state.check()
-        if found and (dtypes := self.state.converted()):
-            return self._convert(dtypes, module, args, kwargs, hooks)
+        if (found or self.state.was_converted) and self.state.converted():
+            return self._convert(module, args, kwargs, hooks)
         if found == "hooks":
             if hooks and self.state.has_outer_hooks():
                 return super(OptimizedModule, module).__call__(*args, **kwargs)  # type: ignore[misc]
@@ -153,29 +155,33 @@ class Runner:
             self.ready.clear()
             self.compiled.refresh()
 
-    def _convert(
-        self, dtypes: dict[Any, Any], module: Any, args: Any, kwargs: Any, hooks: bool
-    ) -> Any:
+    def _convert(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns after it has been optimized again, as `module.to(dtype)` gave its
-        weights other types, by the ones they had."""
-        source = self.source
+        weights other types."""
+        with self._lock:
+            dtypes = tuple(self.state.converted().items())
+            if module._sol is self and dtypes not in self._not_converted:
+                try:
+                    again = Runner(_compiled(self.source.module, *_recipe(self)))
+                except (GraphError, NotImplementedError) as error:
+                    if not self.compiled.fallback:
+                        raise
+                    self._not_converted[dtypes] = str(error).split("\n")[0]
+                else:
+                    object.__setattr__(module, "_sol", again)
+        if module._sol is self:
+            return self._in_torch(self._not_converted[dtypes], module, args, kwargs, 5)
+        return module._sol.carefully(module, args, kwargs, hooks)
+
+    def arguments(self) -> Any:
+        """Those that the module was optimized with, of the types that its weights have now."""
+        dtypes = self.state.converted()
 
         def converted(x: Any) -> Any:
             return x.to(dtypes.get(x.dtype, x.dtype))
 
-        with self._lock:
-            if module._sol is self:
-                example = torch.utils._pytree.tree_map_only(
-                    torch.Tensor, converted, (source.args, source.kwargs)
-                )
-                try:
-                    again = Runner(_compiled(source.module, *example, *_recipe(self)[2:]))
-                except (GraphError, NotImplementedError) as error:
-                    if not self.compiled.fallback:
-                        raise
-                    return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
-                object.__setattr__(module, "_sol", again)
-        return module._sol.carefully(module, args, kwargs, hooks)
+        given = self.source.args, self.source.kwargs
+        return torch.utils._pytree.tree_map_only(torch.Tensor, converted, given)
 
     def _needs_gradients(self, args: Any, kwargs: Any) -> bool:
         inputs = torch.utils._pytree.tree_leaves((args, kwargs))
@@ -278,10 +284,10 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:
-    compiled, source = runner.compiled, runner.source
+    compiled = runner.compiled
     names = [one.name for one in compiled.passes]
     rest = compiled.fallback, compiled.memory_limit
-    return source.args, source.kwargs, compiled.vdims, compiled.context, names, *rest
+    return *runner.arguments(), compiled.vdims, compiled.context, names, *rest
 
 
 def _again(module: Any, *recipe: Any) -> Any:

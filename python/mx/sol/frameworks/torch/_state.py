@@ -113,6 +113,8 @@ class State:
         self._watched = self._seen[: len(self._names) + len(self._counters_in)]
         self.watch = self._watch(self.all_hooks)
         self._watch_but_for_hooks = self._watch([])
+        # That `check` does not tell from now on.
+        self.was_converted = bool(self.converted())
 
     def check(self) -> str:
         """What keeps a plan of the state from being used, in a word, "" where nothing does."""
