@@ -172,6 +172,7 @@ def test_what_stays_in_float32(attributes, known) -> None:
     x = _of(8, 8)
     specs = [Spec(x.shape, "float32")] * 2
     kernel = gemm(Target.named("avx512"), specs, attributes, dict.fromkeys(known, x))
+    assert "dpbf16" not in kernel.source
     assert all(array.dtype == numpy.float32 for array in kernel.constants)
 
 
