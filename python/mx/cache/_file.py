@@ -199,10 +199,11 @@ def _checksums(descriptor: int, offset: int, size: int) -> list[int]:
 
     begins = range(0, size, _BLOCK)
     count = min(os.cpu_count() or 1, len(begins), _MOST_THREADS)
-    if count < 2:
-        return [of_block(begin) for begin in begins]
-    with ThreadPoolExecutor(count) as threads:
-        return list(threads.map(of_block, begins))
+    if count > 1:
+        # Without so many threads more it only takes longer.
+        with contextlib.suppress(RuntimeError), ThreadPoolExecutor(count) as threads:
+            return list(threads.map(of_block, begins))
+    return [of_block(begin) for begin in begins]
 
 
 def _write(file: BinaryIO, data: bytes | memoryview) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,26 @@ def test_files(tmp_path, monkeypatch, size, changed, processors) -> None:
                 file.check()
             flip(path, file.rows["one"].offset + offset)
         file.check()
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_files_where_the_system_has_no_more_threads(monkeypatch, tmp_path, most) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(np.random.default_rng(0).bytes(3 * BLOCK))
+    start, started = threading.Thread.start, []
+
+    def limited(thread: threading.Thread) -> None:
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    with path.open("rb") as file:
+        expected = _file._checksums(file.fileno(), 0, 3 * BLOCK)
+        monkeypatch.setattr(threading.Thread, "start", limited)
+        assert _file._checksums(file.fileno(), 0, 3 * BLOCK) == expected
+    assert len(started) == most
 
 
 def test_seals(load_refacc, tmp_path, monkeypatch) -> None:
