@@ -236,6 +236,17 @@ def test_other_types(small, fast, which, convert) -> None:
     check(fast, small, x)
 
 
+def test_reports_of_other_types_before_a_call(tmp_path) -> None:
+    x = torch.randn(2, 3)
+    fast = sol.optimize(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), x)
+    fast.double()
+    assert sol.summary(fast).weight_bytes == 8 * (3 * 4 + 4)
+    sol.deploy(fast, "source", path=tmp_path)
+    assert "const double *input" in next(tmp_path.rglob("*.h")).read_text()
+    with torch.no_grad():
+        assert fast(x.double()).dtype == torch.float64
+
+
 def test_a_type_that_cannot_be_optimized() -> None:
     """torch executes it, after one look at what the module does."""
     model, x = OnlyOfFloat32().eval(), torch.randn(2, 3)

@@ -155,6 +155,8 @@ class PieceFile:
             about = dict(index["about"])
             inside = all(
                 isinstance(row.name, str)
+                and isinstance(row.offset, int)
+                and isinstance(row.size, int)
                 and row.offset % _ALIGNMENT == 0
                 and 0 <= row.offset <= row.offset + row.size <= offset
                 for row in rows

@@ -183,6 +183,7 @@ class RowCombiner {
     static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
     run(x, stride, n, total);
   }
+
   /*! \brief Combines rows that a reader makes, a block of each at a time. */
   [[gnu::noinline]] void CombineRead(CombineRows<Reducer, T> run) {
     ReadBuffer<T> buffers[kRowsAtOnce];

@@ -87,12 +87,15 @@ class Torch(Framework):
         if torch is None or not isinstance(model, torch.nn.Module):
             return None
         from ._foreign import ForeignModule
-        from ._module import OptimizedModule
+        from ._module import OptimizedModule, runner_of
+
+        def part(module: Any) -> Any:
+            return runner_of(module) if isinstance(module, OptimizedModule) else module._sol
 
         kinds = (OptimizedModule, ForeignModule)
         if isinstance(model, kinds):
-            return [("", model._sol)]
-        return [(name, one._sol) for name, one in model.named_modules() if isinstance(one, kinds)]
+            return [("", part(model))]
+        return [(name, part(one)) for name, one in model.named_modules() if isinstance(one, kinds)]
 
     def missing(self) -> str:
         """What to install."""

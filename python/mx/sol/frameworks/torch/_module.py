@@ -156,8 +156,17 @@ class Runner:
             self.compiled.refresh()
 
     def _convert(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
-        """What the module returns after it has been optimized again, as `module.to(dtype)` gave its
-        weights other types."""
+        """What the module returns after `module.to(dtype)` gave its weights other types."""
+        again = self.converted(module)
+        if again is self:
+            dtypes = tuple(self.state.converted().items())
+            why = self._not_converted.get(dtypes, "its weights have other types")
+            return self._in_torch(why, module, args, kwargs, 5)
+        return again.carefully(module, args, kwargs, hooks)
+
+    def converted(self, module: Any) -> Runner:
+        """What the module has beside it after it has been optimized again for weights of other
+        types; this one where `fallback` lets torch execute those."""
         with self._lock:
             dtypes = tuple(self.state.converted().items())
             if module._sol is self and dtypes not in self._not_converted:
@@ -169,9 +178,8 @@ class Runner:
                     self._not_converted[dtypes] = str(error).split("\n")[0]
                 else:
                     object.__setattr__(module, "_sol", again)
-        if module._sol is self:
-            return self._in_torch(self._not_converted[dtypes], module, args, kwargs, 5)
-        return module._sol.carefully(module, args, kwargs, hooks)
+        found: Runner = module._sol
+        return found
 
     def arguments(self) -> Any:
         """Those that the module was optimized with, of the types that its weights have now."""
@@ -253,6 +261,12 @@ class OptimizedModule:
     def __reduce_ex__(self, protocol: Any) -> Any:
         """The original, which is optimized again where the pickle is read."""
         return _again, (self._sol.source.module, *_recipe(self._sol))
+
+
+def runner_of(module: Any) -> Runner:
+    """What an optimized module has beside it, for the types that its weights have now."""
+    runner: Runner = module._sol
+    return runner.converted(module) if runner.state.converted() else runner
 
 
 def optimized(compiled: Compiled) -> Any:
