@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from ..... import numpy as np
 from .._kernel import NAME
 from ._panels import Panels
 from ._tile import Tile
@@ -58,13 +59,9 @@ def pack_pairs(panels: Panels, matrix: numpy.ndarray) -> numpy.ndarray:
 
 
 def rounded_bits(values: numpy.ndarray) -> numpy.ndarray:
-    """The bits of numbers as bfloat16, as mxnet/op/narrow_floats.inc has them."""
-    bits = numpy.ascontiguousarray(values, numpy.float32).view(numpy.uint32)
-    nearest = (bits + (0x7FFF + (bits >> 16 & 1)).astype(numpy.uint32)) >> 16
-    found: numpy.ndarray = numpy.where(
-        bits & 0x7FFFFFFF > 0x7F800000, bits >> 16 | 0x40, nearest
-    ).astype(numpy.uint32)
-    return found
+    """The bits of numbers as bfloat16, as operators of the CPU round to it."""
+    rounded = np.array(values, dtype="float32").astype("bfloat16")
+    return numpy.asarray(rounded.view("uint16")).astype(numpy.uint32)
 
 
 @dataclass(frozen=True)
