@@ -168,31 +168,34 @@ class RowCombiner {
 
   /*! \brief Combines rows whose elements lie apart: they are brought together first. */
   [[gnu::noinline]] void CombineGathered(CombineRows<Reducer, T> run) {
+    CombineMade(run, [this](const char* x, int64_t begin, int64_t count, ReadBuffer<T>* buffer) {
+      GatherStrided(x + begin * stride_, stride_, sizeof(T), count, buffer->bytes);
+    });
+  }
+
+  /*! \brief Combines rows that a reader makes. */
+  [[gnu::noinline]] void CombineRead(CombineRows<Reducer, T> run) {
+    CombineMade(run, [this](const char* x, int64_t begin, int64_t count, ReadBuffer<T>* buffer) {
+      Read(x, begin, count, buffer);
+    });
+  }
+
+  /*! \brief Combines rows that make(row, begin, count, buffer) makes dense, a block of each at a
+   * time. */
+  template <typename Make>
+  void CombineMade(CombineRows<Reducer, T> run, const Make& make) {
     ReadBuffer<T> buffers[kRowsAtOnce];
-    const char* gathered[kRowsAtOnce];
-    for (int i = 0; i < kRowsAtOnce; ++i) gathered[i] = buffers[i].bytes;
+    const char* made[kRowsAtOnce];
+    for (int i = 0; i < kRowsAtOnce; ++i) made[i] = buffers[i].bytes;
     ForEachBlock([&](int64_t begin, int64_t count) {
-      for (int i = 0; i < kRowsAtOnce; ++i) {
-        GatherStrided(rows_[i] + begin * stride_, stride_, sizeof(T), count, buffers[i].bytes);
-      }
-      run(gathered, count, total_ + begin);
+      for (int i = 0; i < kRowsAtOnce; ++i) make(rows_[i], begin, count, &buffers[i]);
+      run(made, count, total_ + begin);
     });
   }
 
   static void AddRow(const char* x, int64_t stride, int64_t n, Acc* total) {
     static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
     run(x, stride, n, total);
-  }
-
-  /*! \brief Combines rows that a reader makes, a block of each at a time. */
-  [[gnu::noinline]] void CombineRead(CombineRows<Reducer, T> run) {
-    ReadBuffer<T> buffers[kRowsAtOnce];
-    const char* read[kRowsAtOnce];
-    for (int i = 0; i < kRowsAtOnce; ++i) read[i] = buffers[i].bytes;
-    ForEachBlock([&](int64_t begin, int64_t count) {
-      for (int i = 0; i < kRowsAtOnce; ++i) Read(rows_[i], begin, count, &buffers[i]);
-      run(read, count, total_ + begin);
-    });
   }
 
   [[gnu::noinline]] void AddRead(const char* x) {
