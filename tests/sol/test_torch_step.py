@@ -58,11 +58,36 @@ OPTIMIZERS = {
     "nesterov": (torch.optim.SGD, {"momentum": 0.5, "nesterov": True, "maximize": True}),
     "Adam": (torch.optim.Adam, {"weight_decay": 0.1, "betas": (0.8, 0.99), "eps": 1e-6}),
     "AdamW": (torch.optim.AdamW, {"maximize": True}),
+    "RMSprop": (torch.optim.RMSprop, {}),
+    "RMSprop, all": (
+        torch.optim.RMSprop,
+        {"momentum": 0.9, "centered": True, "weight_decay": 0.1, "alpha": 0.9, "eps": 1e-3},
+    ),
+    "RMSprop, momentum": (torch.optim.RMSprop, {"momentum": 0.9, "maximize": True}),
+    "RMSprop, centered": (torch.optim.RMSprop, {"centered": True, "eps": 1e-3, "foreach": True}),
+    "Adagrad": (torch.optim.Adagrad, {}),
+    "Adagrad, all": (
+        torch.optim.Adagrad,
+        {"lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-6},
+    ),
+    "Adagrad, fused": (torch.optim.Adagrad, {"fused": True, "maximize": True}),
+    "Adadelta": (torch.optim.Adadelta, {"rho": 0.8, "weight_decay": 0.1, "maximize": True}),
+    "Adamax": (torch.optim.Adamax, {"weight_decay": 0.1, "betas": (0.8, 0.99)}),
+    "NAdam": (torch.optim.NAdam, {"weight_decay": 0.1, "momentum_decay": 0.1}),
+    "NAdam, decoupled": (
+        torch.optim.NAdam,
+        {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True},
+    ),
+    "RAdam": (torch.optim.RAdam, {"weight_decay": 0.1, "betas": (0.8, 0.99)}),
+    "RAdam, decoupled": (
+        torch.optim.RAdam,
+        {"weight_decay": 0.1, "decoupled_weight_decay": True, "foreach": False},
+    ),
 }
 TO_TORCH = {
     "dampening": (torch.optim.SGD, {"momentum": 0.9, "dampening": 0.1}),
     "amsgrad": (torch.optim.Adam, {"amsgrad": True}),
-    "RMSprop": (torch.optim.RMSprop, {}),
+    "ASGD": (torch.optim.ASGD, {}),
 }
 
 
@@ -80,9 +105,12 @@ def test_optimizers(name: str) -> None:
         sol.training_step(model, F.cross_entropy, first),
         torch_step(other, F.cross_entropy, second),
     )
-    for number in range(5):
-        torch.testing.assert_close(step(x, y), expected(x, y))
-        if number == 2:  # settings, and what the optimizer keeps, may be others at any time
+    rates = [torch.optim.lr_scheduler.StepLR(one, 3, 0.9) for one in (first, second)]
+    for number in range(20):
+        torch.testing.assert_close(step(x, y), expected(x, y), rtol=1e-5, atol=1e-5)
+        for one in rates:
+            one.step()
+        if number == 9:  # settings, and what the optimizer keeps, may be others at any time
             for one in (first, second):
                 one.param_groups[0]["lr"] *= 0.5
                 one.load_state_dict(copy.deepcopy(one.state_dict()))

@@ -87,7 +87,7 @@ def test_gradients_that_leave_the_model(case) -> None:
 
 @pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.RMSprop])
 def test_layers_that_are_trained_later(kind) -> None:
-    """Adam counts the steps of each parameter."""
+    """Adam counts the steps of each parameter, and RMSprop's step is the same at any of them."""
     x, y = data()
     model, other = layers(), layers()
     used = [kind(list(one[2].parameters()), lr=0.05) for one in (model, other)]
@@ -101,7 +101,7 @@ def test_layers_that_are_trained_later(kind) -> None:
                 its.param_groups[0]["params"] += list(one[0].parameters())
         torch.testing.assert_close(*[step(x, y) for step in steps])
     same_state(model, other)
-    assert steps[0].fused == IN_PLAN[:3]
+    assert steps[0].fused == (IN_PLAN if kind is torch.optim.RMSprop else IN_PLAN[:3])
 
 
 class WritesArgument(nn.Module):

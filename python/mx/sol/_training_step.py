@@ -19,10 +19,11 @@ def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike =
     learning rates and other settings may change from step to step. Gradients are not kept.
 
     `model` is a `torch.nn.Module`, optimized or not, `loss` a function or a module, `optimizer` a
-    `torch.optim.Optimizer`. Steps of SGD, Adam and AdamW are part of the plan; for other optimizers
-    it gives the gradients, and calls `optimizer.step()`. What the plan cannot have is executed by
-    torch: a model or a loss that cannot be exported, models and parameters with hooks, models that
-    are wrapped for several processes, gradients of arguments or of parameters outside the model.
+    `torch.optim.Optimizer`. Steps of SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam
+    and RAdam are part of the plan; for other optimizers it gives the gradients, and calls
+    `optimizer.step()`. What the plan cannot have is executed by torch: a model or a loss that
+    cannot be exported, models and parameters with hooks, models that are wrapped for several
+    processes, gradients of arguments or of parameters outside the model.
     The attribute `fused` of the function tells what the plan of the last
     call had: of "forward", "loss", "backward" and "optimizer".
 

@@ -70,7 +70,7 @@ def check(
             *inputs, *[None] * (len(described.inputs) - len(inputs)), **attributes
         )
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    plan = plan_of(name, inputs, attributes, len(described.outputs))
+    plan = plan_of(name, inputs, attributes, len(wanted))
     given = [array for array in inputs if array is not None]
     found = [numpy.asarray(array) for array in plan(*given)]
     again = [numpy.asarray(array) for array in plan(*given)]
@@ -190,6 +190,12 @@ def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], spe
     check("MaxPoolGrad", [gradient, positions, ints(*x)], {}, "mx", TOLERANCE)
 
 
+def doubles(*items: float) -> Any:
+    return numpy.array(items, "float64")
+
+
+PAIR = (f(99), f(99))
+RMSPROP = doubles(0.1, 0.9, 0.1, 1e-6, 0.01, 0.5)
 SGD = numpy.array([0.1, 0.9, 0.01])
 ADAM = numpy.array([0.1, 0.9, 0.999, 1e-8, 0.01, 0.19, 0.0447])
 # Of each operator inputs and attributes.
@@ -247,6 +253,20 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
      {"nesterov": 1, "maximize": 1}),
     ("AdamStep", [f(3, 50), f(3, 50), ADAM, f(3, 50), f(3, 50) ** 2], {}),
     ("AdamStep", [f(99), f(99), ADAM, f(99), f(99) ** 2], {"decoupled": 1, "maximize": 1}),
+    ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2], {}),
+    ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2, f(99)], {"maximize": 1}),
+    ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2 + 2, f(99) / 9], {"centered": 1}),
+    ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2 + 2, f(99) / 9, f(99)],
+     {"centered": 1, "maximize": 1}),
+    ("AdagradStep", [f(3, 50), f(3, 50), doubles(0.01, 1e-6, 0.1), f(3, 50) ** 2], {}),
+    ("AdadeltaStep", [*PAIR, doubles(1, 0.9, 0.1, 1e-6, 0.1), f(99) ** 2, f(99) ** 2], {}),
+    ("AdamaxStep", [*PAIR, doubles(0.01, 0.1, 0.999, 1e-8, 0.1), f(99), f(99) ** 2],
+     {"maximize": 1}),
+    ("NAdamStep", [*PAIR, doubles(0.1, 0.2, 0.1, 0.99, 0.01, 1e-8, 0.9, 0.1, 0.2), f(99),
+     f(99) ** 2], {}),
+    ("RAdamStep", [*PAIR, doubles(0.1, 0.1, 0.99, 0.01, 1e-8, 0.9, 0.1, 0.5), f(99), f(99) ** 2],
+     {"maximize": 1}),
+    ("RAdamStep", [*PAIR, doubles(0.1, 0.1, 0.99, 0.01, 1e-8, 0.9, 0.1, 0), f(99), f(99) ** 2], {}),
     ("SumTo", [f(4, 2, 3), ints(2, 1)], {}),
     ("SumTo", [f(4, 2, 3), ints(4, 2, 3)], {}),
     ("SumTo", [f(4, 2, 3), ints()], {}),

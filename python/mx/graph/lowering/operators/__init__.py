@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401  their rules
     _activation,
+    _adaptive_steps,
     _attention,
     _einsum,
     _elementwise,

@@ -23,7 +23,8 @@ from ...passes import run
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
 from ._module import OptimizedModule
-from ._optimizers import KINDS, Optimizer
+from ._optimizer_kinds import KINDS
+from ._optimizers import Optimizer
 from ._seeds import draw_seed
 from ._state import has_hooks
 from ._training_graph import TrainingGraph, training_graph
@@ -264,7 +265,7 @@ class _StepPlan:
             with torch.no_grad():
                 torch._foreach_add_(self._counters.tensors, self._steps)
         if known is not None:
-            known.note_step([one for _, one in self._updated])
+            known.note_step(self._groups)
         else:
             self._optimizer.zero_grad()
             for parameter, gradient in zip(self._with_gradients, gradients, strict=True):
