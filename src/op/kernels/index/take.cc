@@ -78,10 +78,20 @@ MXNET_ALWAYS_INLINE T* ElementAt(char* data, int64_t stride, int64_t extent, int
 
 /*!
  * \brief Of more bytes than the nearest caches hold, an element is asked for so many indices before
- * it is written: else the processor soon waits with as many writes as it can keep.
+ * it is written: else Intel's processors soon wait with as many writes as they can keep.
  */
 constexpr int64_t kAhead = 32;
 constexpr int64_t kInCaches = int64_t{1} << 17;
+
+/*! \brief Whether asking ahead is faster. AMD's processors keep enough writes, and lose by it. */
+bool AsksAhead() noexcept {
+#if MXNET_CPU_LEVELS
+  static const bool asks = __builtin_cpu_is("intel") != 0;
+  return asks;
+#else
+  return false;
+#endif
+}
 
 template <typename T>
 void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int64_t n,
@@ -90,7 +100,7 @@ void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int
     return *reinterpret_cast<const T*>(values + i * value_stride);
   };
   int64_t i = 0;
-  if (extent * std::abs(stride) > kInCaches) {
+  if (extent * std::abs(stride) > kInCaches && AsksAhead()) {
     for (; i + kAhead < n; ++i) {
       __builtin_prefetch(ElementAt<T>(data, stride, extent, indices[i + kAhead]), 1);
       *ElementAt<T>(data, stride, extent, indices[i]) = value(i);
