@@ -6,6 +6,7 @@
 #define MXNET_SRC_OP_REDUCTION_REDUCE_SPAN_H_
 
 #include <algorithm>
+#include <atomic>
 
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/gather.h"
@@ -189,14 +190,37 @@ typename Reducer::template Acc<T> ReduceLongSpan(Blocks blocks, const char* x, i
   return totals[0];
 }
 
-/*! \brief ReduceSpan, or ReduceLongSpan where nothing can end the reduction early. */
+/*!
+ * \brief ReduceSpan of a long span that an element can settle: its first block is looked at before
+ * others are asked to help, and all stop at the next block when one has settled it.
+ */
+template <typename Reducer, typename T, typename Blocks>
+bool ReduceLongTruth(Blocks blocks, const char* x, int64_t stride, int64_t n) {
+  constexpr int64_t kBlock = Reducer::kBlock;
+  const bool first = blocks.Run(x, stride, kBlock);
+  if (Reducer::IsSettled(first)) return first;
+  std::atomic<bool> total{first};
+  InParallel((n - 1) / kBlock, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin + 1; i <= end; ++i) {
+      if (Reducer::IsSettled(total.load(std::memory_order_relaxed))) return;
+      const int64_t count = std::min(kBlock, n - i * kBlock);
+      const bool found = blocks.Run(x + i * kBlock * stride, stride, count);
+      if (Reducer::IsSettled(found)) total.store(found, std::memory_order_relaxed);
+    }
+  });
+  return total;
+}
+
+/*! \brief ReduceSpan, of a long span on several threads. */
 template <typename Reducer, typename T, typename Blocks>
 typename Reducer::template Acc<T> ReduceAnySpan(Blocks blocks, const char* x, int64_t stride,
                                                 int64_t n) {
-  if constexpr (!std::is_same_v<typename Reducer::template Acc<T>, bool>) {
-    if (n >= kLongSpan) return ReduceLongSpan<Reducer, T>(blocks, x, stride, n);
+  if (n < kLongSpan) return ReduceSpan<Reducer, T>(blocks, x, stride, n);
+  if constexpr (std::is_same_v<typename Reducer::template Acc<T>, bool>) {
+    return ReduceLongTruth<Reducer, T>(blocks, x, stride, n);
+  } else {
+    return ReduceLongSpan<Reducer, T>(blocks, x, stride, n);
   }
-  return ReduceSpan<Reducer, T>(blocks, x, stride, n);
 }
 
 /*! \brief Reduces elements of one result, which a reader may have to make. */

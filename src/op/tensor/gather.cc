@@ -4,10 +4,14 @@
  */
 #include "op/tensor/gather.h"
 
+#include <mxnet/op/extent.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
+#include "op/parallel/parallel.h"
 
 namespace mxnet {
 namespace op {
@@ -35,15 +39,12 @@ StridedAxes Merged(const StridedAxes& axes) {
   return merged;
 }
 
-/*! \brief Walks the blocks with a pointer that runs along the dense side. */
+/*! \brief Walks blocks of merged axes with a pointer that runs along the dense side. */
 template <typename T, Move kMove>
 class Walk {
  public:
   Walk(const ScatteredBlocks& blocks, T* dense)
-      : prefix_(Merged(blocks.prefix)),
-        suffix_(Merged(blocks.suffix)),
-        blocks_(blocks),
-        dense_(dense) {}
+      : prefix_(blocks.prefix), suffix_(blocks.suffix), blocks_(blocks), dense_(dense) {}
 
   void Run() { Prefix(reinterpret_cast<T*>(blocks_.data), 0); }
 
@@ -103,25 +104,54 @@ class Walk {
     return dense;
   }
 
-  const StridedAxes prefix_;
-  const StridedAxes suffix_;
+  const StridedAxes& prefix_;
+  const StridedAxes& suffix_;
   const ScatteredBlocks& blocks_;
   T* dense_;
 };
+
+/*!
+ * \brief Moves all blocks, many on several threads: those of some of the first prefix axis, or
+ * else, where they are read only, of some of the offsets, as a position may be named twice.
+ */
+template <typename T, Move kMove>
+void MoveAll(const ScatteredBlocks& given, T* dense) {
+  ScatteredBlocks blocks = given;
+  blocks.prefix = Merged(given.prefix);
+  blocks.suffix = Merged(given.suffix);
+  const int64_t block = SizeOf(blocks.suffix.shape.view());
+  const int64_t size = SizeOf(blocks.prefix.shape.view()) * blocks.count * block;
+  const bool has_rows = blocks.prefix.shape.ndim != 0;
+  const bool may_share = kMove == Move::kGather || (has_rows && blocks.prefix.strides[0] != 0);
+  if (size < kFewForThreads || !may_share) return Walk<T, kMove>(blocks, dense).Run();
+  const int64_t count = has_rows ? blocks.prefix.shape[0] : blocks.count;
+  const int64_t each = size / count;
+  InParallel(count, std::max<int64_t>(1, kElementsTimed / each), [&](int64_t begin, int64_t end) {
+    ScatteredBlocks some = blocks;
+    if (has_rows) {
+      some.prefix.shape[0] = end - begin;
+      some.data += begin * blocks.prefix.strides[0] * static_cast<int64_t>(sizeof(T));
+    } else {
+      some.offsets += begin;
+      some.count = end - begin;
+    }
+    Walk<T, kMove>(some, kMove == Move::kFill ? dense : dense + begin * each).Run();
+  });
+}
 
 template <Move kMove>
 void MoveBlocks(const ScatteredBlocks& blocks, void* dense) {
   switch (ItemSize(blocks.dtype)) {
     case 1:
-      return Walk<uint8_t, kMove>(blocks, static_cast<uint8_t*>(dense)).Run();
+      return MoveAll<uint8_t, kMove>(blocks, static_cast<uint8_t*>(dense));
     case 2:
-      return Walk<uint16_t, kMove>(blocks, static_cast<uint16_t*>(dense)).Run();
+      return MoveAll<uint16_t, kMove>(blocks, static_cast<uint16_t*>(dense));
     case 4:
-      return Walk<uint32_t, kMove>(blocks, static_cast<uint32_t*>(dense)).Run();
+      return MoveAll<uint32_t, kMove>(blocks, static_cast<uint32_t*>(dense));
     case 8:
-      return Walk<uint64_t, kMove>(blocks, static_cast<uint64_t*>(dense)).Run();
+      return MoveAll<uint64_t, kMove>(blocks, static_cast<uint64_t*>(dense));
     case 16:
-      return Walk<Wide, kMove>(blocks, static_cast<Wide*>(dense)).Run();
+      return MoveAll<Wide, kMove>(blocks, static_cast<Wide*>(dense));
     default:
       ThrowUnsupportedDType(blocks.dtype);
   }
