@@ -78,6 +78,36 @@ TEST_CASE("a view of a view keeps the memory alive and not the view") {
   CHECK(base.get()->ref_count == 3);
 }
 
+TEST_CASE("a borrowed view keeps its base when it is told to") {
+  NDArray base = NDArray::Zeros(Shape{4}, kFloat32);
+  const int64_t extent = 2;
+  const int64_t stride = 1;
+  const auto view_of = [&](const NDArray& array) {
+    MXNetNDArrayHandle made = nullptr;
+    REQUIRE(MXNetNDArrayViewBorrowed(array.get(), base.data_as<float>() + 1, &extent, &stride, 1,
+                                     kFloat32, &made) == 0);
+    return NDArray(ObjectRef::Steal(made));
+  };
+  {
+    const NDArray gone_before_its_base = view_of(base);
+    CHECK(base.get()->ref_count == 1);
+  }
+  CHECK(base.get()->ref_count == 1);
+  NDArray view = view_of(base);
+  NDArray of_view = view_of(view);
+  CHECK(base.get()->ref_count == 1);
+  for (int time = 0; time < 2; ++time) {
+    CHECK(MXNetNDArrayKeepBase(view.get()) == 0);
+    CHECK(MXNetNDArrayKeepBase(of_view.get()) == 0);
+    CHECK(MXNetNDArrayKeepBase(base.get()) == 0);  // it is no view
+    CHECK(base.get()->ref_count == 3);
+  }
+  base.data_as<float>()[1] = 7;
+  base = NDArray();
+  view = NDArray();
+  CHECK(*of_view.data_as<float>() == 7);
+}
+
 TEST_CASE("DLPack hands memory over and back") {
   NDArray array = NDArray::Zeros(Shape{3, 2}, kInt32);
   DLManagedTensorVersioned* versioned = nullptr;

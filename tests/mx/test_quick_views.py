@@ -1,5 +1,7 @@
 """The commonest calls that give views are answered at once; by name, they go the way of all."""
 
+import weakref
+
 import numpy
 import pytest
 
@@ -176,3 +178,45 @@ def test_rows_come_one_by_one():
 def test_what_holds_no_array_is_an_error(call):
     with pytest.raises((ValueError, TypeError)):
         call(np.ndarray.__new__(np.ndarray))
+
+
+# Ways to have a view of the second row of an array, of which nothing but the view is left.
+LAST_VIEWS = {
+    "a row": lambda a: a[1],
+    "of a view": lambda a: a[1:][0],
+    "of a view of a view": lambda a: a[:, ::-1][:, ::-1].T.T[1],
+    "by iteration": lambda a: list(a)[1],
+    "of a view that is not plain": lambda a: np.broadcast_to(a, (2, *a.shape))[0][1],
+}
+# What has the view when its last name in Python goes.
+HOLDERS = {
+    "a list of C++": lambda view: (ffi.List([view]), lambda held: held[0]),
+    "a tensor of DLPack": lambda view: (numpy.from_dlpack(view), np.asarray),
+    "NumPy": lambda view: (numpy.asarray(view), np.asarray),
+    "Python": lambda view: (view, lambda held: held),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+@pytest.mark.parametrize("last_view", LAST_VIEWS.values(), ids=LAST_VIEWS)
+def test_view_keeps_memory(last_view, holder):
+    def made():
+        held, back = holder(last_view(np.arange(12, dtype="float32").reshape((3, 4)) + 1))
+        return held, back
+
+    held, back = made()
+    others = [np.full((3, 4), -1, dtype="float32") for _ in range(100)]
+    for _ in range(2):
+        numpy.testing.assert_array_equal(numpy.asarray(back(held)), [5, 6, 7, 8])
+    del others
+
+
+def test_memory_of_views_goes_with_the_last():
+    array = np.zeros((1000, 1000))
+    gone = weakref.ref(array)
+    views = [array[i] for i in range(3)] + [array[0][1:], array.T]
+    kept = ffi.List([views[3]])
+    del array
+    views.clear()
+    assert gone() is None
+    assert float(kept[0][0]) == 0

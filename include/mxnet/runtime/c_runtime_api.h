@@ -684,6 +684,23 @@ MXNET_DLL int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_
                                MXNetNDArrayHandle* out);
 
 /*!
+ * \brief The same, of a view that does not keep base alive until MXNetNDArrayKeepBase is called.
+ *
+ * It saves counting a reference on base where the caller has base for longer than the view: it
+ * calls MXNetNDArrayKeepBase before it gives up base, unless the view is gone by then.
+ */
+MXNET_DLL int MXNetNDArrayViewBorrowed(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                                       const int64_t* strides, int ndim, DLDataType dtype,
+                                       MXNetNDArrayHandle* out);
+
+/*!
+ * \brief Has a view of MXNetNDArrayViewBorrowed keep its base alive; others do so already.
+ *
+ * It is called by who made the view, at most by one thread at a time.
+ */
+MXNET_DLL int MXNetNDArrayKeepBase(MXNetNDArrayHandle view);
+
+/*!
  * \brief Takes a DLPack tensor over without a copy; its deleter runs when the array goes.
  *
  * On failure the tensor stays the caller's.

@@ -365,6 +365,10 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 
     int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape, const int64_t* strides, int ndim, DLDataType dtype, MXNetNDArrayHandle* out) noexcept
 
+    int MXNetNDArrayViewBorrowed(MXNetNDArrayHandle base, void* data, const int64_t* shape, const int64_t* strides, int ndim, DLDataType dtype, MXNetNDArrayHandle* out) noexcept
+
+    int MXNetNDArrayKeepBase(MXNetNDArrayHandle view) noexcept
+
     int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDArrayHandle* out) noexcept
 
     int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out) noexcept

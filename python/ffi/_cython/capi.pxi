@@ -30,6 +30,7 @@ cdef extern from "python_compat.h":
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
+    PyObject* MXNetNewView(PyTypeObject* type, PyObject* array, void* data, const int64_t* shape, const int64_t* strides, int ndim, DLDataType dtype) noexcept
     PyObject* MXNetFindPeer(MXNetObject* object) noexcept
     PyObject* MXNetTakePeer(void* handle) noexcept
     void MXNetSetPeer(void* handle, PyObject* wrapper) noexcept

@@ -62,7 +62,8 @@ cdef class Function(FunctionBase):
 
 
 cdef class NDArray(ObjectBase):
-    pass
+    # What keeps the memory of a view that does not do so itself; NULL for other arrays.
+    cdef PyObject* memory_owner
 
 
 cdef class Field:
@@ -83,3 +84,4 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf,
                              PyObject* kwnames) noexcept
 cdef bint is_operand_type(PyObject* obj)
 cdef PyObject* wrap_array(void* handle) noexcept
+cdef PyObject* wrap_view(PyObject* array, void* data, const int64_t* shape, const int64_t* strides, int ndim, DLDataType dtype) noexcept

@@ -98,6 +98,11 @@ cdef PyObject* wrap_array(void* handle) noexcept:
     return MXNetNewArray(ndarray_type, handle)
 
 
+cdef PyObject* wrap_view(PyObject* array, void* data, const int64_t* shape, const int64_t* strides, int ndim, DLDataType dtype) noexcept:
+    """A view of an array, in its wrapper; NULL where it cannot be made."""
+    return MXNetNewView(ndarray_type, array, data, shape, strides, ndim, dtype)
+
+
 # Makes the class of a type index when the first object of it appears.
 cdef object class_factory = None
 

@@ -252,11 +252,22 @@ static inline void* MXNetNewOpaque(PyObject* value) {
   return opaque;
 }
 
-/*! \brief The layout of ObjectBase, which mx.np.ndarray adds nothing to. */
+/*! \brief The layout of ObjectBase. */
 typedef struct {
   PyObject_HEAD void* handle;
   PyObject* weak_references;
 } MXNetWrapper;
+
+/*!
+ * \brief The layout of NDArray, which mx.np.ndarray adds nothing to.
+ *
+ * `base` keeps the memory of a view that does not do so itself: references of Python are counted
+ * without the locked instructions that objects of several threads need. NULL for other arrays.
+ */
+typedef struct {
+  MXNetWrapper wrapper;
+  PyObject* base;
+} MXNetArrayWrapper;
 
 /*!
  * \brief A new instance by the native part of type; a __new__ written in Python, which could give
@@ -367,8 +378,15 @@ static struct {
 
 static inline void MXNetDeallocArray(PyObject* self) {
   MXNetWrapper* wrapper = (MXNetWrapper*)self;
+  PyObject* base = ((MXNetArrayWrapper*)self)->base;
   if (wrapper->weak_references != NULL) PyObject_ClearWeakRefs(self);
+  // Whoever else has the view has it keep its base from now on.
+  if (base != NULL &&
+      __atomic_load_n(&((MXNetObject*)wrapper->handle)->ref_count, __ATOMIC_ACQUIRE) != 1) {
+    MXNetNDArrayKeepBase(wrapper->handle);
+  }
   MXNetDropHandle(wrapper->handle, self);
+  Py_XDECREF(base);
   if (Py_TYPE(self) == MXNetFreeArrays.type && MXNetFreeArrays.count < 64) {
     MXNetFreeArrays.wrappers[MXNetFreeArrays.count++] = self;
   } else {
@@ -379,7 +397,7 @@ static inline void MXNetDeallocArray(PyObject* self) {
 /*!
  * \brief Makes type the class that MXNetNewArray gives instances of.
  *
- * Only an extension type with the layout of ObjectBase gets the short cut; a class made in Python
+ * Only an extension type with the layout of NDArray gets the short cut; a class made in Python
  * keeps its own way of ending.
  */
 static inline void MXNetSetArrayType(PyTypeObject* type) {
@@ -387,11 +405,25 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
     PyObject_Free(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count]);
   MXNetFreeArrays.type = NULL;
   if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC)) != 0 ||
-      type->tp_basicsize != (Py_ssize_t)sizeof(MXNetWrapper)) {
+      type->tp_basicsize != (Py_ssize_t)sizeof(MXNetArrayWrapper)) {
     return;
   }
   type->tp_dealloc = &MXNetDeallocArray;
   if (!MXNET_FREE_THREADED) MXNetFreeArrays.type = type;
+}
+
+/*! \brief Memory of a wrapper that is gone, for a new one; NULL where there is none. */
+static inline PyObject* MXNetReuseArray(PyTypeObject* type) {
+  if (type != MXNetFreeArrays.type || MXNetFreeArrays.count == 0) return NULL;
+  PyObject* self = MXNetFreeArrays.wrappers[--MXNetFreeArrays.count];
+#if defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS) || defined(Py_GIL_DISABLED)
+  PyObject_Init(self, type);
+#else
+  Py_SET_REFCNT(self, 1);  // it has its type still
+#endif
+  ((MXNetWrapper*)self)->weak_references = NULL;
+  ((MXNetArrayWrapper*)self)->base = NULL;
+  return self;
 }
 
 /*! \brief A new one from the heap; apart, so that the compiler puts the rest into its callers. */
@@ -412,20 +444,41 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
 static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
   PyObject* self = MXNetTakePeer(handle);
   if (self != NULL) return self;
-  if (type == MXNetFreeArrays.type && MXNetFreeArrays.count > 0) {
-    self = MXNetFreeArrays.wrappers[--MXNetFreeArrays.count];
-#if defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS) || defined(Py_GIL_DISABLED)
-    PyObject_Init(self, type);
-#else
-    Py_SET_REFCNT(self, 1);  // it has its type still
-#endif
-    ((MXNetWrapper*)self)->weak_references = NULL;
-    ((MXNetWrapper*)self)->handle = handle;
-    // Nothing since it was looked for lets another thread run.
-    MXNetStorePeer((MXNetObject*)handle, self);
-    return self;
+  self = MXNetReuseArray(type);
+  if (self == NULL) return MXNetAllocArray(type, handle);
+  ((MXNetWrapper*)self)->handle = handle;
+  // Nothing since it was looked for lets another thread run.
+  MXNetStorePeer((MXNetObject*)handle, self);
+  return self;
+}
+
+/*!
+ * \brief A view of an array, as MXNetNDArrayView makes it, in a wrapper; NULL on failure, with an
+ *        exception set only where memory for the Python object has run out.
+ */
+static inline PyObject* MXNetNewView(PyTypeObject* type, PyObject* array, void* data,
+                                     const int64_t* shape, const int64_t* strides, int ndim,
+                                     DLDataType dtype) {
+  void* base = ((MXNetWrapper*)array)->handle;
+  void* made = NULL;
+  // Of the very class, as nothing but its end takes the object from such a wrapper.
+  PyObject* self = Py_TYPE(array) == type ? MXNetReuseArray(type) : NULL;
+  if (self == NULL) {
+    if (MXNetNDArrayView(base, data, shape, strides, ndim, dtype, &made) != 0) return NULL;
+    return MXNetNewArray(type, made);
   }
-  return MXNetAllocArray(type, handle);
+  PyObject* owner = ((MXNetArrayWrapper*)array)->base;
+  if (owner == NULL) owner = array;
+  if (MXNetNDArrayViewBorrowed(base, data, shape, strides, ndim, dtype, &made) != 0) {
+    ((MXNetWrapper*)self)->handle = NULL;
+    Py_DECREF(self);
+    return NULL;
+  }
+  Py_INCREF(owner);
+  ((MXNetArrayWrapper*)self)->base = owner;
+  ((MXNetWrapper*)self)->handle = made;
+  MXNetStorePeer((MXNetObject*)made, self);
+  return self;
 }
 
 /*! \brief Number of the entry of a Map or Dict with this key, -1 where there is none. */

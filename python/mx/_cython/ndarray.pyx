@@ -19,8 +19,8 @@ from libc.stdint cimport INT64_MAX, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 from ffi._cython.core cimport (
     DLDataType, DLTensor, FunctionBase, MXNetCallObservers, MXNetNDArrayCreate, MXNetNDArrayHandle,
-    MXNetNDArrayObject, MXNetNDArrayView, MXNetSmallInt, NDArray, call_function, is_operand_type, kDLBool,
-    kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt, kMXNetNDArrayReadOnly, vectorcall_t, wrap_array,
+    MXNetNDArrayObject, MXNetSmallInt, NDArray, call_function, is_operand_type, kDLBool,
+    kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt, kMXNetNDArrayReadOnly, vectorcall_t, wrap_array, wrap_view,
 )
 
 from mx import _dtypes, _registry

@@ -60,7 +60,7 @@ cdef PyObject* reversed_axes(NDArray self) noexcept:
         return NULL
     for i in range(tensor.ndim - 1, -1, -1):
         add_axis(&view, tensor.shape[i], tensor.strides[i])
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* permuted_axes(NDArray self, PyObject** axes, Py_ssize_t count) noexcept:
@@ -76,7 +76,7 @@ cdef PyObject* permuted_axes(NDArray self, PyObject** axes, Py_ssize_t count) no
             return NULL
         seen |= 1u << axis
         add_axis(&view, tensor.shape[axis], tensor.strides[axis])
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* swapped_axes(NDArray self, int first, int second) noexcept:
@@ -93,7 +93,7 @@ cdef PyObject* swapped_axes(NDArray self, int first, int second) noexcept:
     for i in range(tensor.ndim):
         axis = second if i == first else first if i == second else i
         add_axis(&view, tensor.shape[axis], tensor.strides[axis])
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* in_shape(NDArray self, PyObject** extents, Py_ssize_t count) noexcept:
@@ -126,7 +126,7 @@ cdef PyObject* in_shape(NDArray self, PyObject** extents, Py_ssize_t count) noex
     for i in range(count - 1, -1, -1):
         view.strides[i] = stride
         stride *= view.shape[i]
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* flat(NDArray self) noexcept:
@@ -136,7 +136,7 @@ cdef PyObject* flat(NDArray self) noexcept:
     if tensor == NULL or not is_row_major(tensor):
         return NULL
     add_axis(&view, elements_of(tensor), 1)
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* squeezed(NDArray self) noexcept:
@@ -149,7 +149,7 @@ cdef PyObject* squeezed(NDArray self) noexcept:
     for i in range(tensor.ndim):
         if tensor.shape[i] != 1:
             add_axis(&view, tensor.shape[i], tensor.strides[i])
-    return Py_NewRef(self) if view.ndim == tensor.ndim else view_of(self.chandle, tensor, &view)
+    return Py_NewRef(self) if view.ndim == tensor.ndim else view_of(self, tensor, &view)
 
 
 cdef PyObject* with_new_axis(NDArray self, PyObject* item) noexcept:
@@ -162,7 +162,7 @@ cdef PyObject* with_new_axis(NDArray self, PyObject* item) noexcept:
     keep_axes(&view, tensor, axis)
     add_axis(&view, 1, 0)
     keep_axes(&view, tensor, tensor.ndim - axis)
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* main_diagonal(NDArray self) noexcept:
@@ -172,7 +172,7 @@ cdef PyObject* main_diagonal(NDArray self) noexcept:
     if tensor == NULL or tensor.ndim != 2:
         return NULL
     add_axis(&view, min(tensor.shape[0], tensor.shape[1]), tensor.strides[0] + tensor.strides[1])
-    cdef PyObject* made = view_of(self.chandle, tensor, &view)
+    cdef PyObject* made = view_of(self, tensor, &view)
     if made != NULL:
         (<MXNetNDArrayObject*>(<NDArray>made).chandle).flags |= kMXNetNDArrayReadOnly
     return made
@@ -185,7 +185,7 @@ cdef PyObject* same_layout(NDArray self) noexcept:
     if tensor == NULL:
         return NULL
     keep_axes(&view, tensor, tensor.ndim)
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* quick_transpose(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:

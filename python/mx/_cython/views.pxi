@@ -127,12 +127,9 @@ cdef inline bint is_not_made(PyObject* made) except -1:
     return -1 if PyErr_Occurred() != NULL else True
 
 
-cdef inline PyObject* view_of(void* base, const DLTensor* tensor, ViewLayout* view) noexcept:
+cdef inline PyObject* view_of(NDArray base, const DLTensor* tensor, ViewLayout* view) noexcept:
     """The view; NULL where it cannot be made."""
-    cdef MXNetNDArrayHandle made = NULL
-    if MXNetNDArrayView(base, view.data, view.shape, view.strides, view.ndim, tensor.dtype, &made) != 0:
-        return NULL
-    return wrap_array(made)
+    return wrap_view(<PyObject*>base, view.data, view.shape, view.strides, view.ndim, tensor.dtype)
 
 
 cdef inline PyObject* element_of(const DLTensor* tensor, const char* data) noexcept:
@@ -193,7 +190,7 @@ cdef PyObject* plain_item(NDArray self, PyObject* single) noexcept:
     if view.ndim == 0 and view.axis == tensor.ndim and not has_ellipsis:
         return element_of(tensor, view.data)
     keep_axes(&view, tensor, tensor.ndim - view.axis)
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 cdef PyObject* row_of(NDArray self, int64_t index) noexcept:
@@ -207,7 +204,7 @@ cdef PyObject* row_of(NDArray self, int64_t index) noexcept:
         return element_of(tensor, view.data)
     view.axis = 1
     keep_axes(&view, tensor, tensor.ndim - 1)
-    return view_of(self.chandle, tensor, &view)
+    return view_of(self, tensor, &view)
 
 
 @cython.auto_pickle(False)

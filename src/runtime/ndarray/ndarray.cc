@@ -257,13 +257,17 @@ inline ArrayObject* OwnerOf(ArrayObject* base) {
   return base->release == &ReleaseBase ? static_cast<ArrayObject*>(base->owner) : base;
 }
 
+/*! \brief The deleter of a view that does not keep its base. */
+void DeleteBorrowed(MXNetObject* self) { FreeBlockOf(reinterpret_cast<ArrayObject*>(self)); }
+
 /*!
  * \brief The commonest views in as few steps as possible.
  *
  * nullptr sends the caller the general way, which also tells what is wrong with odd arguments.
  */
 inline ArrayObject* TryNewView(ArrayObject* base, void* data, const int64_t* shape,
-                               const int64_t* strides, int ndim, DLDataType dtype) {
+                               const int64_t* strides, int ndim, DLDataType dtype,
+                               bool keeps_base) {
   constexpr int kMaxSmallDims = 8;
   const DLTensor& tensor = base->visible.tensor;
   if (ndim < 0 || ndim > kMaxSmallDims || dtype.code != tensor.dtype.code ||
@@ -288,15 +292,23 @@ inline ArrayObject* TryNewView(ArrayObject* base, void* data, const int64_t* sha
   }
   ArrayObject* owner = OwnerOf(base);
   // The memory of a view belongs to no other view, so that nothing has to be deleted in turn.
-  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DestroyOwner, nullptr};
+  array->visible.header =
+      MXNetObject{1, kMXNetObjectNDArray, keeps_base ? &DestroyOwner : &DeleteBorrowed, nullptr};
   array->visible.tensor = DLTensor{data, tensor.device, ndim, dtype, dims, dims + ndim, 0};
   array->visible.flags = base->visible.flags & ~uint64_t{kMXNetNDArrayHasPeer};
   array->release = &ReleaseBase;
   array->owner = owner;
   array->owner_size = 0;
   array->block_size = size;
-  details::Retain(&owner->visible.header);
+  if (keeps_base) details::Retain(&owner->visible.header);
   return array;
+}
+
+void KeepBase(ArrayObject* view) {
+  if (view->visible.header.deleter != &DeleteBorrowed) return;
+  details::Retain(static_cast<MXNetObject*>(view->owner));
+  // Who has the last reference reads it after the caller has given up its own.
+  view->visible.header.deleter = &DestroyOwner;
 }
 
 }  // namespace
@@ -364,6 +376,21 @@ namespace {
   });
 }
 
+inline int AnyView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                   const int64_t* strides, int ndim, DLDataType dtype, bool keeps_base,
+                   MXNetNDArrayHandle* out) {
+  const bool given = base != nullptr && out != nullptr && shape != nullptr && strides != nullptr;
+  if (__builtin_expect(given, 1)) {
+    ArrayObject* view = mxnet::runtime::TryNewView(static_cast<ArrayObject*>(base), data, shape,
+                                                   strides, ndim, dtype, keeps_base);
+    if (__builtin_expect(view != nullptr, 1)) {
+      *out = view;
+      return 0;
+    }
+  }
+  return NewView(base, data, shape, strides, ndim, dtype, out);
+}
+
 }  // namespace
 
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
@@ -384,16 +411,21 @@ int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevic
 
 int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
                      const int64_t* strides, int ndim, DLDataType dtype, MXNetNDArrayHandle* out) {
-  const bool given = base != nullptr && out != nullptr && shape != nullptr && strides != nullptr;
-  if (__builtin_expect(given, 1)) {
-    ArrayObject* view = mxnet::runtime::TryNewView(static_cast<ArrayObject*>(base), data, shape,
-                                                   strides, ndim, dtype);
-    if (__builtin_expect(view != nullptr, 1)) {
-      *out = view;
-      return 0;
-    }
+  return AnyView(base, data, shape, strides, ndim, dtype, true, out);
+}
+
+int MXNetNDArrayViewBorrowed(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                             const int64_t* strides, int ndim, DLDataType dtype,
+                             MXNetNDArrayHandle* out) {
+  return AnyView(base, data, shape, strides, ndim, dtype, false, out);
+}
+
+int MXNetNDArrayKeepBase(MXNetNDArrayHandle view) {
+  if (view == nullptr) {
+    return Guard([&] { RequireNotNull(view, "MXNetNDArrayKeepBase", "view"); });
   }
-  return NewView(base, data, shape, strides, ndim, dtype, out);
+  mxnet::runtime::KeepBase(static_cast<ArrayObject*>(view));
+  return 0;
 }
 
 int MXNetNDArrayFromBorrowed(const MXNetBorrowedTensor* borrowed, MXNetNDArrayHandle* out) {
