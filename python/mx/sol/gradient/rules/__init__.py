@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     recurrence,
     reduction,
     sampling,
+    sequences,
     signal,
     windows,
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy
 import onnx_ir as ir
 
-from .._rules import Call, Declined, gradient
+from ....importers._builder import dtype_of
+from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
@@ -83,7 +87,11 @@ def _top_k(to: Writer, call: Call) -> ir.Value:
 
 @gradient("Compress")
 def _compress(to: Writer, call: Call) -> ir.Value:
-    rows = to.Squeeze(to.NonZero(call.input(1)), [0])
+    return _taken(to, call, to.Squeeze(to.NonZero(call.input(1)), [0]))
+
+
+def _taken(to: Writer, call: Call, rows: ir.Value) -> ir.Value:
+    """The gradient where elements at these positions, or slices along an axis, were taken."""
     if call.node.attributes.get("axis") is None:
         flat = to.own(
             "GatherGrad",
@@ -96,6 +104,24 @@ def _compress(to: Writer, call: Call) -> ir.Value:
         return to.Reshape(flat, to.shape(call.x), allowzero=1)
     axis = call.integer("axis", 0)
     return to.own_like("GatherGrad", call.dy, rows, to.shape(call.x), like=call.x, axis=axis)
+
+
+@expansion("Unique")
+def _with_positions(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """The same node, which tells where the first one of equal elements is."""
+    node = call.node
+    if len(node.outputs) > 1 and node.outputs[1].name:
+        raise Declined("it does already")
+    attributes: dict[str, Any] = {name: one.value for name, one in node.attributes.items()}
+    types = [dtype_of(call.x), INT64, INT64, INT64]
+    made = to.op("Unique", call.x, outputs=4, dtype=types, **attributes)
+    return made[: len(node.outputs)]
+
+
+@gradient("Unique")
+def _unique(to: Writer, call: Call) -> ir.Value:
+    """The first one of equal elements, or slices, is the one that was taken."""
+    return _taken(to, call, call.node.outputs[1])
 
 
 @gradient("OneHot")

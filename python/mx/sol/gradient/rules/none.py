@@ -36,12 +36,4 @@ without(
     "its inputs are no numbers",
     "ImageDecoder RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
 )
-missing(
-    "sequences and optionals have none",
-    """
-    ConcatFromSequence Optional OptionalGetElement SequenceAt SequenceConstruct SequenceErase
-    SequenceInsert SequenceMap SplitToSequence
-    """,
-)
-missing("which element stands for equal ones is not defined", "Unique")
 missing("how its regions are cut depends on elements", "MaxRoiPool")
