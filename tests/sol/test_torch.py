@@ -8,7 +8,6 @@ import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
 
 import pytest
 import torch
@@ -76,21 +75,6 @@ class Mixed(nn.Module):
 
     def forward(self, x):
         return self.last(self.flow(self.first(x)))
-
-
-class OnlyOfFloat32(nn.Module):
-    """Its Python code depends on elements where they are of another type."""
-
-    calls: ClassVar[list[torch.dtype]] = []
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.calls.append(x.dtype)
-        y: torch.Tensor = self.inner(x)
-        return y if x.dtype == torch.float32 or y.sum() > 0 else -y
 
 
 def image(*shape: int) -> torch.Tensor:
@@ -216,63 +200,6 @@ def test_all_weights_are_watched() -> None:
             check(fast, model, x, a=x + 1, b=b)
 
 
-@pytest.mark.parametrize("convert", [nn.Module.double, nn.Module.bfloat16, nn.Module.half])
-@pytest.mark.parametrize("which", ["optimized", "original"])
-def test_other_types(small, fast, which, convert) -> None:
-    x = image()
-    module = fast if which == "optimized" else small
-    convert(module)
-    dtype = module.conv.weight.dtype
-    name = f"expected {dtype}, got torch.float32"
-    with torch.no_grad():
-        for _ in range(2):
-            result = fast(x.to(dtype))
-            assert result.dtype == dtype
-            tolerance = 1e-12 if dtype == torch.float64 else 2e-2
-            torch.testing.assert_close(result, small(x.to(dtype)), rtol=tolerance, atol=tolerance)
-            with pytest.raises(TypeError, match=name):
-                fast(x)
-    module.float()
-    check(fast, small, x)
-
-
-def test_reports_of_other_types_before_a_call(tmp_path) -> None:
-    x = torch.randn(2, 3)
-    fast = sol.optimize(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), x)
-    fast.double()
-    assert sol.summary(fast).weight_bytes == 8 * (3 * 4 + 4)
-    sol.deploy(fast, "source", path=tmp_path)
-    assert "const double *input" in next(tmp_path.rglob("*.h")).read_text()
-    with torch.no_grad():
-        assert fast(x.double()).dtype == torch.float64
-
-
-def test_a_type_that_cannot_be_optimized() -> None:
-    """torch executes it, after one look at what the module does."""
-    model, x = OnlyOfFloat32().eval(), torch.randn(2, 3)
-    fast = sol.optimize(model, x, fallback=True)
-    fast.double()
-    with torch.no_grad():
-        with pytest.warns(sol.SolWarning, match="is executed by torch: .*Python code"):
-            torch.testing.assert_close(fast(x.double()), model(x.double()))
-        OnlyOfFloat32.calls.clear()
-        fast(x.double())
-    assert len(OnlyOfFloat32.calls) == 1
-    model.float()
-    check(fast, model, x)
-
-
-def test_types_of_some_weights_and_replaced_modules(small, fast) -> None:
-    small.conv.double()
-    with torch.no_grad(), pytest.raises(TypeError, match="conv.weight.*float64.*optimize it again"):
-        fast(image())
-    small.float()
-    check(fast, small, image())
-    small.head = nn.Linear(4, 3)
-    with torch.no_grad(), pytest.raises(TypeError, match="'head' is another one"):
-        fast(image())
-
-
 @pytest.mark.parametrize("how", ["inner hook", "autocast"])
 def test_what_torch_executes(small, fast, how) -> None:
     x = image()
@@ -348,18 +275,6 @@ def test_copies(small, fast, made) -> None:
         assert torch.equal(other(x)[0], other.head.bias)
     check(fast, small, x)
     assert type(made(small)) is Small
-
-
-def refreshed(model):
-    sol.refresh(model)
-    return model
-
-
-@pytest.mark.parametrize("made", [copy.deepcopy, saved, refreshed], ids=str)
-def test_what_is_made_of_modules_of_other_types(small, fast, made) -> None:
-    x = image().double()
-    check(made(fast.double()), small, x)
-    check(fast, small, x)
 
 
 def test_structures() -> None:

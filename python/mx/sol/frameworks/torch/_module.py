@@ -7,7 +7,7 @@ import copy
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
-from ._source import TorchSource, check_tensor
+from ._source import OtherType, TorchSource, check_tensor
 from ._trainer import NOT_READY, Ready, Trainer
 
 _is_grad_enabled = torch.is_grad_enabled
@@ -47,6 +47,12 @@ class Runner:
         self._warned: set[str] = set()
         # Why it cannot be optimized again with weights of other types.
         self._not_converted: dict[Any, str] = {}
+        # The arguments that the model was optimized with at first, and the types that its weights
+        # have had since, by those they had then.
+        self._first = self.source.args, self.source.kwargs
+        self._types: dict[Any, Any] = {}
+        # What executes arguments of other types with the same weights; None where nothing does.
+        self._others: dict[Any, Runner | None] = {}
         self._lock = threading.Lock()
         self._refreshed = 0  # how often
         self.keywords = tuple(self.source.kwargs)
@@ -168,10 +174,13 @@ class Runner:
         """What the module has beside it after it has been optimized again for weights of other
         types; this one where `fallback` lets torch execute those."""
         with self._lock:
-            dtypes = tuple(self.state.converted().items())
+            types = self.state.converted()
+            dtypes = tuple(types.items())
             if module._sol is self and dtypes not in self._not_converted:
+                now = {old: types.get(new, new) for old, new in self._types.items()}
+                now.update((old, new) for old, new in dtypes if old not in self._types.values())
                 try:
-                    again = Runner(_compiled(self.source.module, *_recipe(self)))
+                    again = self._first_of(self._candidates(), now)
                 except (GraphError, NotImplementedError) as error:
                     if not self.compiled.fallback:
                         raise
@@ -181,15 +190,68 @@ class Runner:
         found: Runner = module._sol
         return found
 
+    def _candidates(self) -> Iterator[Any]:
+        """Arguments that the module may take with weights of other types."""
+        converted = self.arguments()
+        yield converted
+        if _dtypes_of(self._first) != _dtypes_of(converted) and self._is_taken(self._first):
+            yield self._first
+
+    def _is_taken(self, example: Any) -> bool:
+        """Whether torch executes the module with these arguments: what torch exports takes factors
+        of several types, too."""
+        module = self.source.module
+        buffers = {name: one.clone() for name, one in module.named_buffers()}
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=[]):
+                torch.func.functional_call(module, buffers, *example)
+        except Exception:  # whatever the module raises
+            return False
+        return True
+
+    def _first_of(self, examples: Iterable[Any], types: dict[Any, Any]) -> Runner:
+        """What executes the first of some examples that the module takes with the types that its
+        weights have now; the error of the first one where it takes none."""
+        errors = []
+        for args, kwargs in examples:
+            try:
+                again = Runner(_compiled(self.source.module, args, kwargs, *_options(self)))
+            except (GraphError, NotImplementedError) as error:
+                errors.append(error)
+            else:
+                again._first, again._types = self._first, types
+                again._others = {_dtypes_of((args, kwargs)): again}
+                return again
+        raise errors[0]
+
     def arguments(self) -> Any:
         """Those that the module was optimized with, of the types that its weights have now."""
-        dtypes = self.state.converted()
+        return _converted_to((self.source.args, self.source.kwargs), self.state.converted())
 
-        def converted(x: Any) -> Any:
-            return x.to(dtypes.get(x.dtype, x.dtype))
+    def of_other_types(
+        self, module: Any, args: Any, kwargs: Any, hooks: bool, error: OtherType
+    ) -> Any:
+        """What the module returns for arguments of other types than expected, as `error` says.
 
-        given = self.source.args, self.source.kwargs
-        return torch.utils._pytree.tree_map_only(torch.Tensor, converted, given)
+        After its weights were given other types, arguments may be of these or of those that the
+        example had: a module that converts its arguments takes both.
+        """
+        given = _dtypes_of((args, kwargs))
+        with self._lock:
+            examples = [self._first, _converted_to(self._first, self._types)]
+            known = [one for one in examples if self._types and _dtypes_of(one) == given]
+            if known and given not in self._others:
+                self._others[given] = None
+                if self._is_taken(known[0]):
+                    with contextlib.suppress(GraphError, NotImplementedError):
+                        other = self._first_of(known[:1], self._types)
+                        other._others = self._others
+                        self._others[given] = other
+            found = self._others.get(given) if known else None
+        if found is None:
+            raise TypeError(str(error)) from None
+        object.__setattr__(module, "_sol", found)
+        return found.carefully(module, args, kwargs, hooks)
 
     def _needs_gradients(self, args: Any, kwargs: Any) -> bool:
         inputs = torch.utils._pytree.tree_leaves((args, kwargs))
@@ -248,11 +310,17 @@ class OptimizedModule:
             result = trains(args)
             if result is not NOT_READY:
                 return result
-        return sol.carefully(self, args, kwargs, hooks=True)
+        try:
+            return sol.carefully(self, args, kwargs, hooks=True)
+        except OtherType as error:
+            return self._sol.of_other_types(self, args, kwargs, True, error)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, executed by its plan where no gradients are required."""
-        return self._sol.carefully(self, args, kwargs, hooks=False)
+        try:
+            return self._sol.carefully(self, args, kwargs, hooks=False)
+        except OtherType as error:
+            return self._sol.of_other_types(self, args, kwargs, False, error)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A copy of the original, optimized in the same way."""
@@ -298,10 +366,25 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:
+    return *runner.arguments(), *_options(runner)
+
+
+def _options(runner: Runner) -> tuple[Any, ...]:
     compiled = runner.compiled
     names = [one.name for one in compiled.passes]
-    rest = compiled.fallback, compiled.memory_limit
-    return *runner.arguments(), compiled.vdims, compiled.context, names, *rest
+    return compiled.vdims, compiled.context, names, compiled.fallback, compiled.memory_limit
+
+
+def _converted_to(example: Any, types: dict[Any, Any]) -> Any:
+    """An example whose tensors have other types."""
+    return torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda x: x.to(types.get(x.dtype, x.dtype)), example
+    )
+
+
+def _dtypes_of(arguments: Any) -> tuple[Any, ...]:
+    leaves = torch.utils._pytree.tree_leaves(arguments)
+    return tuple(leaf.dtype for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
 def _again(module: Any, *recipe: Any) -> Any:

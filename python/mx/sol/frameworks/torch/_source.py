@@ -188,13 +188,17 @@ class TorchSource(Source):
         return by_position, {name: given[name] for name in self.kwargs}
 
 
+class OtherType(TypeError):
+    """A tensor is of another type than the example's."""
+
+
 def check_tensor(name: str, tensor: Any, example: Any) -> None:
     """TypeError or ValueError for a tensor that is none of the CPU, or of another type."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"input {name!r}: expected a tensor, got {type(tensor).__name__}")
     check_argument(name, tensor)
     if tensor.dtype != example.dtype:
-        raise TypeError(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
+        raise OtherType(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
 
 
 def _is_same(one: Any, other: Any) -> bool:
