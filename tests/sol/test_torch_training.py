@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from typing import ClassVar
 
 import pytest
 import torch
@@ -133,3 +134,33 @@ def test_gradients_that_are_defined_in_python(x) -> None:
     again = sol.optimize(Straight(), x, fallback=True).train()
     with pytest.warns(sol.SolWarning, match="Straight is executed by torch: .*Rounded"):
         assert torch.equal(again(x), x.round())
+
+
+class Counted(nn.Module):
+    """Counts its calls, those of torch.export among them."""
+
+    calls: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        Counted.calls += 1
+        return Rounded.apply(self.head(x))
+
+
+def test_what_cannot_be_trained_is_tried_once_for_each_shape() -> None:
+    fast = sol.optimize(Counted(), torch.randn(2, 3), vdims=[True], fallback=True)
+    for number, rows in enumerate((2, 5, 2, 5)):
+        for mode in (True, False):
+            fast.train(mode)
+            before = Counted.calls
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", sol.SolWarning)
+                fast(torch.randn(rows, 3)).sum().backward()
+            # torch itself calls it once.
+            assert (Counted.calls - before > 1) == (number < 2), (rows, mode)
+            told = [one for one in caught if issubclass(one.category, sol.SolWarning)]
+            assert len(told) == (number == 0 and mode)
+    assert fast.head.weight.grad is not None

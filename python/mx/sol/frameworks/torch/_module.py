@@ -129,12 +129,13 @@ class Runner:
     def _train(self, module: Any, args: Any, kwargs: Any) -> Any:
         """What the module returns in training, or where gradients are required."""
         tensors = [one.resolve_conj().resolve_neg() for one in self._tensors(args, kwargs)]
-        try:
+        if not self.compiled.fallback:
             version = self.trainer.version(tensors)
-        except (GraphError, NotImplementedError) as error:
-            if not self.compiled.fallback:
-                raise
-            return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
+        else:
+            found = self.trainer.version_or_reason(tensors)
+            if isinstance(found, str):
+                return self._in_torch(found, module, args, kwargs, 5)
+            version = found
         source = self.source
         if source.is_flat and not kwargs and not self.keywords:
             self.trains = self.trainer.ready(version, tensors)

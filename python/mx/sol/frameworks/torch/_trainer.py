@@ -25,6 +25,8 @@ Ready = Callable[[Sequence[Any]], Any]
 NOT_READY = object()
 # Versions that are kept; of more the oldest go.
 _MOST = 8
+# Failures that are kept, which are texts.
+_MOST_WITHOUT = 256
 
 
 class Trainer:
@@ -40,6 +42,8 @@ class Trainer:
         parameters = [(owner, key) for owner, key in parameters if owner[key] is not None]
         self._dicts, self._keys = [one for one, _ in parameters], [key for _, key in parameters]
         self._versions: dict[Any, Version] = {}
+        # Why there is no version.
+        self._without: dict[Any, str] = {}
         self._lock = threading.Lock()
 
     def version(self, tensors: Sequence[Any]) -> Version:
@@ -56,6 +60,23 @@ class Trainer:
                 if version is None or not version.is_current():
                     version = self._kept(key, self.made(tensors))
         return version
+
+    def version_or_reason(self, tensors: Sequence[Any]) -> Version | str:
+        """The version, or why there is none, which is found out once for each combination of modes
+        and shapes."""
+        key = self._key(tensors)
+        why = self._without.get(key)
+        if why is not None:
+            return why
+        try:
+            return self.version(tensors)
+        except (GraphError, NotImplementedError) as error:
+            why = str(error).split("\n")[0]
+        with self._lock:
+            while len(self._without) >= _MOST_WITHOUT:
+                del self._without[next(iter(self._without))]
+            self._without[key] = why
+        return why
 
     def _kept(self, key: Any, version: Version) -> Version:
         while len(self._versions) >= _MOST:
