@@ -41,7 +41,7 @@ int GuardedCall(MXNetFunctionHandle func, const Body& body) {
  * It may throw ElementsElsewhere where it has done nothing yet.
  */
 struct AnywhereBody {
-  using Body = void (*)(MXNetArgs args, MXNetRetValue* ret);
+  using Body = void (*)(const MXNetArgs& args, MXNetRetValue* ret);
 
   static PackedFunc New(Body body, std::shared_ptr<void> kept = nullptr) {
     auto* made = new AnywhereBody{nullptr, body, std::move(kept)};
@@ -58,7 +58,8 @@ struct AnywhereBody {
     const auto& function = *static_cast<const AnywhereBody*>(resource);
     return GuardedCall(function.self, [&] {
       MXNetRetValue result;
-      function.body(MXNetArgs{values, type_codes, num_args, function.self}, &result);
+      const MXNetArgs args{values, type_codes, num_args, function.self};
+      function.body(args, &result);
       result.MoveTo(ret, ret_type_code);
       return 0;
     });

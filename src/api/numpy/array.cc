@@ -47,11 +47,11 @@ NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype,
   return array;
 }
 
-void MakeArray(MXNetArgs args, MXNetRetValue* ret) {
+void MakeArray(const MXNetArgs& args, MXNetRetValue* ret) {
   *ret = NewArrayOf(args[0], OptionalDType(args[1]), ContextOrCurrent(args[2]));
 }
 
-void MakeOrShareArray(MXNetArgs args, MXNetRetValue* ret) {
+void MakeOrShareArray(const MXNetArgs& args, MXNetRetValue* ret) {
   const auto dtype = OptionalDType(args[1]);
   if (args[0].type_code() == kMXNetNDArrayHandle) {
     const NDArray array = args[0].As<NDArray>();

@@ -148,25 +148,32 @@ void TakeSome(const char* data, int64_t stride, int64_t extent, int64_t item,
   }
 }
 
+/*! \brief As many indices at a time as stay in the nearest cache. */
+constexpr int64_t kChunk = 512;
+
 /*!
  * \brief Calls f(dense indices, the first one's number, how many) for indices from begin on, before
- * end, as many at a time as stay in the nearest cache; those that lie apart are brought together.
+ * end, that lie apart: a chunk of them at a time is brought together.
  */
 template <typename F>
-void ForEachChunk(const Indices& indices, int64_t begin, int64_t end, const F& f) {
-  constexpr int64_t kChunk = 512;
+[[gnu::noinline]] void ForEachGathered(const Indices& indices, int64_t begin, int64_t end,
+                                       const F& f) {
   constexpr int64_t kWord = sizeof(int64_t);
   alignas(64) int64_t chunk[kChunk];
   for (; begin < end; begin += kChunk) {
     const int64_t n = std::min(kChunk, end - begin);
-    const int64_t* const from = indices.data + begin * indices.step;
-    if (indices.step == 1) {
-      f(from, begin, n);
-      continue;
-    }
-    GatherStrided(reinterpret_cast<const char*>(from), indices.step * kWord, kWord, n,
-                  reinterpret_cast<char*>(chunk));
+    GatherStrided(reinterpret_cast<const char*>(indices.data + begin * indices.step),
+                  indices.step * kWord, kWord, n, reinterpret_cast<char*>(chunk));
     f(chunk, begin, n);
+  }
+}
+
+/*! \brief The same of any indices; those that are dense are read where they lie. */
+template <typename F>
+void ForEachChunk(const Indices& indices, int64_t begin, int64_t end, const F& f) {
+  if (indices.step != 1) return ForEachGathered(indices, begin, end, f);
+  for (; begin < end; begin += kChunk) {
+    f(indices.data + begin, begin, std::min(kChunk, end - begin));
   }
 }
 
