@@ -21,6 +21,9 @@ void CheckFits(const DLTensor& src, const DLTensor& dst) {
                             << TensorShape(src).str() << " into shape " << TensorShape(dst).str();
 }
 
+/*! \brief Fewer bytes than these are copied, or filled, before it is known whether threads pay. */
+constexpr int64_t kFewBytesCopied = int64_t{1} << 18;
+
 /*! \brief The copy itself, of tensors known to be fit, apart and suitably aligned. */
 void RunCopy(const DLTensor& src, const DLTensor& dst) {
   const InnerLoop loop = CastLoop(CheckedIndexOfDType(src.dtype), CheckedIndexOfDType(dst.dtype));
@@ -34,7 +37,8 @@ void RunCopy(const DLTensor& src, const DLTensor& dst) {
   StridedLoop<2> walk(TensorShape(dst));
   walk.Set(0, dst);
   walk.Set(1, trimmed);
-  walk.RunParallel(loop);
+  const int64_t few_copied = kFewBytesCopied / ItemSize(dst.dtype);
+  walk.RunParallel(loop, src.dtype == dst.dtype ? few_copied : kFewForThreads);
 }
 
 NDArray NewCopy(const DLTensor& src, DLDataType dtype) {

@@ -115,10 +115,11 @@ class StridedLoop {
    * \brief Run, on several threads where it is long.
    *
    * The inner loop may be called by several threads at once, may not throw, and its outcome may not
-   * depend on how elements come together in runs.
+   * depend on how elements come together in runs. Fewer elements than `few` are not worth asking
+   * the time for.
    */
   template <typename Inner>
-  void RunParallel(const Inner& inner) {
+  void RunParallel(const Inner& inner, int64_t few = kFewForThreads) {
     if (IsEmpty()) return;
     Simplify();
     int64_t size = 1;
@@ -127,7 +128,7 @@ class StridedLoop {
       size *= shape_[d];
       if (shape_[axis] < kManyRows && shape_[d] > shape_[axis]) axis = d;
     }
-    if (size < kFewForThreads || !WritesApart()) return RunSimplified(inner);
+    if (size < few || !WritesApart()) return RunSimplified(inner);
     const int64_t rows = shape_[axis];
     const int64_t of_row = size / rows;
     InParallel(rows, of_row >= kElementsTimed ? 1 : kElementsTimed / of_row,
