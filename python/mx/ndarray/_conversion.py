@@ -12,6 +12,10 @@ from ffi import data_type, views
 from .._registry import front_end
 
 BFLOAT16 = "bfloat16"
+# Types that NumPy reads through the array itself; it has no counterpart of others, as complex32.
+READ_BY_NUMPY = frozenset(
+    name for name, known in data_type.BY_NAME.items() if known not in data_type.EXTENDED
+)
 MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 
 _array = front_end("array")
@@ -40,14 +44,17 @@ def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
 
     Where the CPU cannot read the memory of an accelerator it shows a copy.
     """
+    return _view_of_type(array, dtype_name(array))
+
+
+def _view_of_type(array: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """numpy_view of an array of the type of that name."""
     host = in_place(array)
     array = _in_context(array, "cpu") if host is None else host
-    name = dtype_name(array)
-    # NumPy reads these through the array itself; it has no counterpart of others, as complex32.
-    if data_type.BY_NAME.get(name) is None or data_type.BY_NAME[name] in data_type.EXTENDED:
-        extended: numpy.ndarray[Any, Any] = views.to_array(array, name)
-        return extended
-    return numpy.asarray(array)
+    if name in READ_BY_NUMPY:
+        return numpy.asarray(array)
+    other: numpy.ndarray[Any, Any] = views.to_array(array, name)
+    return other
 
 
 def dtype_name(array: Any) -> str:
@@ -61,8 +68,8 @@ def readable(array: Any) -> numpy.ndarray[Any, Any]:
     name = dtype_name(array)
     if name == BFLOAT16:
         return numpy_view(_astype(array, "float32"))
-    view = numpy_view(array)
-    return view.astype("float32") if data_type.BY_NAME[name] in data_type.EXTENDED else view
+    view = _view_of_type(array, name)
+    return view if name in READ_BY_NUMPY else view.astype("float32")
 
 
 def asnumpy(self: Any, /) -> numpy.ndarray[Any, Any]:
