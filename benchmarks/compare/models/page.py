@@ -39,7 +39,7 @@ SECTIONS = (
     (
         "Modules of torch",
         "models.sol",
-        ("--batch", "1", "--seconds", "1"),
+        ("--seconds", "1"),
         (*SMALL, "--seconds", "0.1"),
     ),
     (
@@ -64,7 +64,7 @@ SECTIONS = (
     (
         "Through OpenVINO",
         "models.openvino",
-        ("--batch", "1", "--seconds", "1"),
+        ("--seconds", "1"),
         (*SMALL, "--seconds", "0.1"),
     ),
     ("The second start", "models.starts", (), (*SMALL, "--rounds", "1")),

@@ -1,10 +1,10 @@
-"""The first and the second start of models through accelerators/openvino, which keeps models.
+"""The first and the second start of models through accelerators/openvino, beside OpenVINO's own.
 
 `python -m benchmarks.compare.models.starts [--model NAME] [--rounds N]` prints a row for each model
 of benchmarks/models: seconds from the ONNX file to the first answer, each time in a new process
 that has loaded the library: with an empty cache, and with what that start has kept; how many times
-as fast the second is; and the same of the part of them that it took to make the models of the
-device. What a start has kept is on the disk before the next begins, so that the system does not
+as fast the second is; the same of the part of them that it took to make the models of the device;
+and, in turns, the same of OpenVINO called directly with its own cache. What a start has kept is on the disk before the next begins, so that the system does not
 write it while the next reads. `one model` says whether the device executes all of the graph, as
 only then nothing else is read.
 """
@@ -21,6 +21,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy
+
+import mx
 from benchmarks import models
 from benchmarks.compare import environment
 from benchmarks.compare.models.openvino import build
@@ -45,16 +48,44 @@ print(json.dumps([
 ]))
 """
 
+# The same by OpenVINO itself, which has looked for its devices before as the library has.
+PEER = """
+import json, sys, time
+import numpy
+import openvino
+path, inputs, threads, cache = sys.argv[1:]
+core = openvino.Core()
+core.available_devices
+core.set_property({"CACHE_DIR": cache})
+core.set_property(
+    "CPU",
+    {
+        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": int(threads),
+        "PERFORMANCE_HINT": "LATENCY",
+    },
+)
+with numpy.load(inputs) as kept:
+    arrays = dict(kept)
+begin = time.perf_counter()
+compiled = core.compile_model(path, "CPU")
+for output in compiled.create_infer_request().infer(arrays).values():
+    numpy.asarray(output)
+print(json.dumps([time.perf_counter() - begin]))
+"""
 
-def start(library: Path, model: Path, cache: Path, threads: int, batch: int) -> list[Any]:
+
+def start(program: str, *arguments: object, cache: Path) -> list[Any]:
     """What one process has printed."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(library), str(model), str(threads), str(batch)],
+        [sys.executable, "-c", program, *map(str, arguments)],
         env=os.environ | {"MXNET_CACHE": "1", "MXNET_CACHE_DIR": str(cache)},
         capture_output=True,
         text=True,
         check=True,
     )
+    # What has been kept is on the disk before the next starts.
+    os.sync()
     found: list[Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -63,33 +94,29 @@ def measure(
     library: Path, name: str, options: argparse.Namespace, folder: Path
 ) -> tuple[str, float]:
     """The row of a model, of medians, and how many times as fast the second start is."""
-    path = folder / f"{name}.onnx"
+    path, inputs = folder / f"{name}.onnx", folder / f"{name}.npz"
     models.MODELS[name]().save(path)
-    first: list[Any] = []
-    second: list[Any] = []
+    numpy.savez(inputs, **models.example(mx.graph.load(path), options.batch))
+    ours: tuple[list[Any], list[Any]] = ([], [])
+    peers: tuple[list[Any], list[Any]] = ([], [])
     for number in range(options.rounds):
-        cache = folder / f"{name}-{number}"
-        for rows in (first, second):
-            rows.append(start(library, path, cache, options.threads, options.batch))
-            os.sync()
+        cache, peer_cache = (folder / f"{name}-{number}-{whose}" for whose in ("ours", "openvino"))
+        for rows in ours:
+            rows.append(start(PROGRAM, library, path, options.threads, options.batch, cache=cache))
+        for rows in peers:
+            rows.append(start(PEER, path, inputs, options.threads, peer_cache, cache=peer_cache))
     path.unlink()
-    origins = {origin for row in second for origin in row[2]}
+    inputs.unlink()
+    origins = {origin for row in ours[1] for origin in row[2]}
     assert origins == {"cache"}, origins
-    (whole, alone), (again, again_alone) = (
-        [statistics.median(row[column] for row in rows) for column in (0, 1)]
-        for rows in (first, second)
-    )
-    cells = [
-        name,
-        "yes" if first[0][3] else "no",
-        f"{whole:.3f}",
-        f"{again:.3f}",
-        f"{whole / again:.1f}",
-        f"{alone:.3f}",
-        f"{again_alone:.3f}",
-        f"{alone / again_alone:.1f}",
-    ]
-    return f"| {' | '.join(cells)} |", whole / again
+    # Of all that it takes, of models alone, and of the peer.
+    cells = [name, "yes" if ours[0][0][3] else "no"]
+    times = []
+    for starts, column in ((ours, 0), (ours, 1), (peers, 0)):
+        first, second = (statistics.median(row[column] for row in rows) for rows in starts)
+        times.append(first / second)
+        cells += [f"{first:.3f}", f"{second:.3f}", f"{times[-1]:.1f}"]
+    return f"| {' | '.join(cells)} |", times[0]
 
 
 def main() -> None:
@@ -102,15 +129,15 @@ def main() -> None:
     options = parser.parse_args()
     library = build()
     columns = "first start, s | second, s | times | models alone, s | again, s | times"
-    print(f"| model | one model | {columns} |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| model | one model | {columns} | OpenVINO, s | again, s | times |")
+    print(f"|{'---|' * 11}")
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model or models.MODELS:
             line, ratio = measure(library, name, options, Path(folder))
             ratios.append(ratio)
             print(line, flush=True)
-    print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.1f} | | | |\n")
+    print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.1f} |{' |' * 6}\n")
     print(environment.of_models(options.threads))
 
 
