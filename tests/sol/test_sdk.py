@@ -61,6 +61,7 @@ def test_what_it_adds_is_listed(run) -> None:
     text = run("-m", "mx.sol")
     for line in (
         "  sklearn\n",
+        "  blas           3 operators",
         "  plainacc ",
         "  snake          1 operators",
         "  cc             ",

@@ -112,7 +112,25 @@ def test_without_a_compiler(monkeypatch) -> None:
         warnings.simplefilter("ignore", sol.SolWarning)
         plan = Plan(chain(), optimize=False, chooser=Choices(dict.fromkeys(range(5), "gen")))
         plan.run(given(chain()))
-    assert {step.backend for step in plan.steps()} <= {"onednn", "mx"}
+    assert {step.backend for step in plan.steps()} <= {"onednn", "blas", "mx"}
+
+
+def test_blas_is_chosen_where_it_was_the_fastest(without_gen, monkeypatch) -> None:
+    """And asked for nothing that it has no rule for, whatever is chosen."""
+    monkeypatch.setattr(_tuner, "select", lambda sites, margin: [
+        "blas" if "blas" in site.costs else site.default for site in sites
+    ])  # fmt: skip
+    monkeypatch.setattr(_tuner, "_compare", lambda *args: (2.0, 1.0))
+    graph = graph_of(CHAIN.replace("float[2,", "float[9,"))
+    found, plan = tune(graph, given(graph), "chain", 5.0)
+    product, *others = found.layers
+    (ours,) = [one for one in product.candidates if one.backend == "blas"]
+    assert ours.microseconds > 0 and ours.implementations[0] == "blas.sgemm+add+relu"
+    assert found.chosen == {product.position: "blas"} and "blas.sgemm+add+relu" in str(found)
+    assert "blas" not in {one.backend for layer in others for one in layer.candidates}
+    (expected,) = Plan(graph).run(given(graph))
+    numpy.testing.assert_allclose(plan.run(given(graph))[0].asnumpy(), expected.asnumpy(), 1e-5)
+    assert [step.backend for step in plan.steps()][:3] == ["blas"] * 3
 
 
 class Doubling(Backend):

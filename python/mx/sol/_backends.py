@@ -12,6 +12,7 @@ backends: Registry[Any] = registry_of(
     {
         "onednn": "mx.graph.lowering:ONEDNN",
         "gen": "mx.sol.backends.gen:GEN",
+        "blas": "mx.graph.lowering:BLAS",
         "mx": "mx.graph.lowering:OPERATORS",
     },
 )

@@ -37,10 +37,19 @@ class Chooser:
 
     def __init__(self, backends: Sequence[Backend]) -> None:
         self.backends = tuple(backends)
+        self._asked: dict[str, tuple[Backend, ...]] = {}
 
     def order(self, layer: Layer) -> Sequence[Backend]:
         """The backends to ask for a layer, the preferred one first."""
-        return self.backends
+        operator = layer.operator
+        found = self._asked.get(operator)
+        if found is None:
+            found = self._asked[operator] = self.asked(operator)
+        return found
+
+    def asked(self, operator: str) -> tuple[Backend, ...]:
+        """The backends that are asked for an operator, in their order."""
+        return tuple(one for one in self.backends if one.is_asked(operator))
 
     def note(self, layer: Layer, backend: str, taken: int, outputs: Sequence[Value]) -> None:
         """Is told which backend has lowered a layer, with how many followers, and to what."""

@@ -23,6 +23,8 @@ class Backend:
     name: str
     rules: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
     loses_nan: frozenset[str] = frozenset()  # operators whose kernels make a number of a NaN
+    # Whether it has rules for a few operators alone, and is not asked for others.
+    is_narrow: bool = False
 
     def rule(self, *operators: str, since: int = 1) -> Callable[[AnyRule], AnyRule]:
         """A decorator for the rule of operators, as they are since a version of ONNX's set."""
@@ -35,6 +37,10 @@ class Backend:
             return function
 
         return add
+
+    def is_asked(self, operator: str) -> bool:
+        """Whether it may have a kernel for nodes of an operator, or a reason why not to tell."""
+        return not self.is_narrow or operator in self.rules
 
     def lower(
         self,

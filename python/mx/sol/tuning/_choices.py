@@ -29,7 +29,7 @@ def all_backends() -> tuple[Backend, ...]:
 
 def by_table(operator: str) -> tuple[Backend, ...]:
     """The backends that a layer of this operator asks untuned, in order."""
-    found = {one.name: one for one in all_backends()}
+    found = {one.name: one for one in all_backends() if one.is_asked(operator)}
     first = [found[name] for name in _FIRST.get(operator, ()) if name in found]
     rest = [one for one in found.values() if one not in first and one.name not in _ON_DEMAND]
     return (*first, *rest)
@@ -59,16 +59,16 @@ class Choices(Chooser):
     """Has a backend of its own first for some layers, by their positions in the graph."""
 
     def __init__(self, chosen: Mapping[int, str] | None = None) -> None:
-        super().__init__(by_table(""))
+        super().__init__([one for one in all_backends() if one.name not in _ON_DEMAND])
         self.chosen = dict(chosen or {})
         self.may_slice = not self.chosen  # what was measured are layers of whole batches
-        self._by_table: dict[str, tuple[Backend, ...]] = {}
         self._named = {one.name: (one, InRows(one)) for one in all_backends()} if chosen else {}
 
     def order(self, layer: Layer) -> Sequence[Backend]:
         """The backend that was chosen, with inputs as they are or in rows; then the untuned."""
-        if layer.operator not in self._by_table:
-            self._by_table[layer.operator] = by_table(layer.operator)
-        order = self._by_table[layer.operator]
         first = self._named.get(self.chosen.get(layer.position, ""), ())
-        return (*first, *order)
+        return (*first, *super().order(layer))
+
+    def asked(self, operator: str) -> tuple[Backend, ...]:
+        """As the table says."""
+        return by_table(operator)

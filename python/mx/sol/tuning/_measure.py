@@ -80,7 +80,8 @@ class _Site:
         self.trials: list[Trial] = []
         self.declined: dict[str, str] = {}
         self.length = noted.taken
-        order = sorted(all_backends(), key=lambda one: one.name != noted.backend)
+        asked = [one for one in all_backends() if one.is_asked(noted.layer.operator)]
+        order = sorted(asked, key=lambda one: one.name != noted.backend)
         for backend in order:
             trial = self._trial(noted, backend, finishers)
             if trial is not None:

@@ -22,7 +22,7 @@ _FEW_ROWS = 64
 
 
 def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = False) -> None:
-    """Declined for what the operators of mx are faster at, where nothing has been packed before.
+    """Declined for what BLAS or operators of mx are faster at, where nothing has been packed.
 
     oneDNN copies a matrix that many rows are multiplied by only where its own rows are as long as a
     power of two; others it reads across, again for each block of rows.
@@ -33,11 +33,11 @@ def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = Fa
     count = a.size // terms
     is_across = not flip_b and b.size >= _MANY and columns & (columns - 1) != 0
     if is_across and count >= _FEW_ROWS:
-        raise Declined("left to the operators of mx: a large matrix that is read across")
+        raise Declined("left to BLAS: a large matrix that is read across")
     if len(a.shape) != 2:
         return
     if rows == 1 or columns == 1 or terms == 1:
-        raise Declined("left to the operators of mx: a vector, and nothing is packed")
+        raise Declined("left to BLAS: a vector, and nothing is packed")
     if not flip_b and _thin_product(rows, columns, terms):
         raise Declined("left to the operators of mx: few terms")
 

@@ -1,0 +1,6 @@
+"""BLAS as a backend: products of matrices, with what is added to them, of float32 and float64."""
+
+from . import _convolution, _product  # noqa: F401  their rules
+from ._backend import BLAS
+
+__all__ = ["BLAS"]
