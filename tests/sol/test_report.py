@@ -45,7 +45,10 @@ def test_report(fast) -> None:
     # The batch norm is in the weights, and the kernel of the convolution has the ReLU.
     assert "norm" not in layers and ("Conv", "Relu") in [step.operators for step in found.steps]
     assert all(step.microseconds > 0 and step.implementation for step in found.steps)
+    # What products take was estimated, when it was planned which backend computes them.
+    assert found.steps[-1].estimate > 0 and found.steps[0].estimate is None
     text = str(found)
+    assert "implementation" in text and "estimated" in text
     for line in ("Inputs:  x [#0, 3, #1, #2]", "Outputs: output [#0, 5]", "batch_norm: 1 removed",
                  "Estimated Peak Memory Consumption:", "  Inference: ~"):  # fmt: skip
         assert line in text

@@ -27,6 +27,7 @@ class Step:
     operators: tuple[str, ...]
     implementation: str
     microseconds: float  # the median of several runs
+    estimate: float | None = None  # microseconds, as its backend expected before it was run
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,12 @@ class Report:
         if not self.steps:
             return ["  not measured: only plans of the CPU have times"]
         total = sum(step.microseconds for step in self.steps)
-        rows = [("layer (operators)", "implementation", "us", "%")]
+        rows = [("layer (operators)", "implementation", "estimated", "us", "%")]
         rows += [
             (
                 shortened(f"{step.layer} ({', '.join(step.operators)})"),
                 step.implementation,
+                "" if step.estimate is None else f"{step.estimate:.1f}",
                 f"{step.microseconds:.1f}",
                 f"{100 * step.microseconds / max(total, 1e-9):.1f}",
             )
@@ -132,6 +134,7 @@ def _steps(compiled: Compiled, version: Version, arrays: Sequence[Any], path: st
     profiles = [version.plan.profile(named).steps for _ in range(config["profile_runs"])]
     nodes = {node.name or node.op_type: node for node in version.graph.nodes}
     followers = _followers(version)
+    estimates = {one.node.name: one.estimate for one in version.plan.steps()}
     steps = []
     for same in zip(*profiles, strict=True):
         node = nodes.get(same[0].name)
@@ -144,6 +147,7 @@ def _steps(compiled: Compiled, version: Version, arrays: Sequence[Any], path: st
                 tuple(operators),
                 same[0].implementation,
                 statistics.median(times) / 1e3,
+                estimates.get(same[0].name),
             )
         )
     return steps

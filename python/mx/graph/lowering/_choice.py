@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._table import Backend
 from ._value import Followers, Value
 
+# Estimates that differ by less than this part of the larger one say nothing.
+_NOISE = 0.2
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(eq=False)
 class Layer:
     """A node for which a backend is looked for."""
 
@@ -23,13 +27,16 @@ class Layer:
     num_outputs: int
     followers: Followers  # which the kernel of the node may compute, too
     precision: str = ""  # as Lowering has it
+    # Microseconds by backend, where an order was decided by them.
+    estimates: Mapping[str, float] | None = None
 
 
 class Chooser:
     """Says which backends a plan asks. What all of them decline, Python executes.
 
-    This one asks all in the order in which it is given them. One that derives from it may have
-    others for a layer; answers are right whatever it chooses.
+    This one asks all in the order in which it is given them, but for layers of which they estimate
+    that a later one is clearly faster. One that derives from it may have others for a layer;
+    answers are right whatever it chooses.
     """
 
     # Whether layers may be those of a slice of a batch; not where they are measured as they are.
@@ -37,6 +44,7 @@ class Chooser:
 
     def __init__(self, backends: Sequence[Backend]) -> None:
         self.backends = tuple(backends)
+        self.contested = contested(backends)
         self._asked: dict[str, tuple[Backend, ...]] = {}
 
     def order(self, layer: Layer) -> Sequence[Backend]:
@@ -45,12 +53,41 @@ class Chooser:
         found = self._asked.get(operator)
         if found is None:
             found = self._asked[operator] = self.asked(operator)
-        return found
+        return by_estimate(layer, found) if operator in self.contested else found
 
     def asked(self, operator: str) -> tuple[Backend, ...]:
-        """The backends that are asked for an operator, in their order."""
+        """The backends that are asked for an operator, in the order without estimates."""
         return tuple(one for one in self.backends if one.is_asked(operator))
 
     def note(self, layer: Layer, backend: str, taken: int, outputs: Sequence[Value]) -> None:
         """Is told which backend has lowered a layer, with how many followers, and to what."""
         return None
+
+
+def contested(backends: Sequence[Backend]) -> frozenset[str]:
+    """The operators whose cost several of the backends estimate."""
+    counts = Counter(operator for one in backends for operator in one.estimates)
+    return frozenset(operator for operator, count in counts.items() if count > 1)
+
+
+def by_estimate(layer: Layer, backends: Sequence[Backend]) -> Sequence[Backend]:
+    """The backends in their order, but those that are estimated to be clearly faster before others.
+
+    The layer gets to know the estimates. A backend without one keeps its position.
+    """
+    found: dict[str, float] = {}
+    layer.estimates = found
+    for one in backends:
+        estimate = one.estimate(layer)
+        if estimate is not None:
+            found[one.name] = estimate
+    left = [one for one in backends if one.name in found]
+    if not left or min(found.values()) >= (1 - _NOISE) * max(found.values()):
+        return backends
+    ranked = []
+    while left:
+        most = min(found[one.name] for one in left) / (1 - _NOISE)
+        ranked.append(next(one for one in left if found[one.name] <= most))
+        left.remove(ranked[-1])
+    others = iter(ranked)
+    return [next(others) if one.name in found else one for one in backends]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -21,6 +21,10 @@ from ._node import attributes_of, is_constant, since_version
 from ._value import REJECTIONS, Declined, Followers, NeedsElements, Value
 from .checks import check_node
 
+# What a node gives, by which backend, what was estimated and why others declined, and the
+# microseconds that the backend expects it to take, None where it does not know.
+Lowered = tuple[list[Value], str, list[str], float | None]
+
 
 class NodeLowering:
     """Adds nodes to a lowering, one after the other."""
@@ -34,8 +38,8 @@ class NodeLowering:
         position: int,
         inputs: list[Value | None],
         followers: Followers,
-    ) -> tuple[list[Value], str, list[str]]:
-        """What a node gives, and by which backend; the reasons of those that declined."""
+    ) -> Lowered:
+        """Adds what the first backend has for a node that has something for it."""
         version = self._nodes.version_of(node)
         check_node(node, since_version(node, version), inputs)
         host = HostNode(node, self._nodes.opset)
@@ -43,8 +47,7 @@ class NodeLowering:
             self._to.taken = 0
             computed = self._compute(host, inputs)
             if computed is not None:
-                return computed, "constant", []
-        reasons: list[str] = []
+                return computed, "constant", [], None
         since = since_version(node, version)
         chooser, attributes = self._nodes.chooser, attributes_of(node)
         layer = Layer(
@@ -58,14 +61,18 @@ class NodeLowering:
             followers,
             self._to.precision,
         )
-        for backend in chooser.order(layer):
+        order = chooser.order(layer)
+        estimates = layer.estimates
+        reasons = [_told(estimates)] if estimates else []
+        for backend in order:
             if backend.name in self._nodes.failed:
                 continue
             self._to.taken, self._to.followers = 0, layer.followers
             try:
                 outputs = backend.lower(self._to, layer.operator, since, inputs, attributes)
                 chooser.note(layer, backend.name, self._to.taken, outputs)
-                return outputs, backend.name, reasons
+                estimate = estimates.get(backend.name) if estimates else None
+                return outputs, backend.name, reasons, estimate
             except Declined as error:
                 reasons.append(f"{backend.name}: {error}")
             except NeedsElements:
@@ -74,14 +81,14 @@ class NodeLowering:
                 reasons.append(f"{backend.name}: {error}")
         self._to.taken, self._to.followers = 0, Followers()
         try:
-            return self._by_body(node, host, inputs), "body", reasons
+            return self._by_body(node, host, inputs), "body", reasons, None
         except Declined as error:
             reasons.append(f"body: {error}")
         if any(value is not None and value.dtype in _HALVES for value in inputs):
             widened = self._widened(layer, host, inputs)
             if widened is not None:
-                return *widened, reasons
-        return self._by_reference(node, host, inputs), "reference", reasons
+                return *widened, reasons, None
+        return self._by_reference(node, host, inputs), "reference", reasons, None
 
     def _widened(
         self, layer: Layer, host: HostNode, inputs: list[Value | None]
@@ -223,6 +230,11 @@ class NodeLowering:
 
         passed = [None if value is None or value.known is not None else value for value in inputs]
         return self._to.function(f"reference:{node.op_type}", run, passed, specs)
+
+
+def _told(estimates: Mapping[str, float]) -> str:
+    """Estimates as reasons have them."""
+    return "estimated: " + ", ".join(f"{name} {us:.3g} us" for name, us in estimates.items())
 
 
 def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:

@@ -17,7 +17,8 @@ class Step:
     # The name of a backend; "body" where they have what the operator is short for, "constant" where
     # its outputs are known beforehand, "reference" and "alone" where Python executes it.
     backend: str
-    reasons: tuple[str, ...]  # why the backends before that one declined
+    reasons: tuple[str, ...]  # why the backends before that one declined, or are not before it
+    estimate: float | None = None  # microseconds that its backend expects the layer to take
 
 
 @dataclass

@@ -13,18 +13,22 @@ from ._value import Declined, Value
 # A rule gets the Lowering, the inputs by position (None for one that is not given) and the
 # attributes by name, and returns the Value of the output, or a sequence of those.
 Rule = Callable[..., Any]
+# Gets a Layer, and returns the microseconds that it would take; None where that is not known.
+Estimate = Callable[[Any], "float | None"]
 AnyRule = TypeVar("AnyRule", bound=Rule)
 
 
 @dataclass
 class Backend:
-    """A source of kernels: its name in reports, and its rules."""
+    """A source of kernels: its name in reports, its rules, and what it tells of their cost."""
 
     name: str
     rules: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
     loses_nan: frozenset[str] = frozenset()  # operators whose kernels make a number of a NaN
     # Whether it has rules for a few operators alone, and is not asked for others.
     is_narrow: bool = False
+    # By operator; of those for which other backends have kernels, too, that may be faster.
+    estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def rule(self, *operators: str, since: int = 1) -> Callable[[AnyRule], AnyRule]:
         """A decorator for the rule of operators, as they are since a version of ONNX's set."""
@@ -41,6 +45,21 @@ class Backend:
     def is_asked(self, operator: str) -> bool:
         """Whether it may have a kernel for nodes of an operator, or a reason why not to tell."""
         return not self.is_narrow or operator in self.rules
+
+    def estimate(self, layer: Any) -> float | None:
+        """Microseconds that a Layer would take, if this backend has a kernel for it; None where
+        nothing is known of that. Nothing is made or run for it."""
+        found = self.estimates.get(layer.operator)
+        return None if found is None else found(layer)
+
+    def cost(self, *operators: str) -> Callable[[Estimate], Estimate]:
+        """A decorator for the estimate of operators."""
+
+        def add(function: Estimate) -> Estimate:
+            self.estimates.update(dict.fromkeys(operators, function))
+            return function
+
+        return add
 
     def lower(
         self,

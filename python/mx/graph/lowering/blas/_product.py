@@ -5,14 +5,17 @@ from __future__ import annotations
 import ffi
 
 from .._lowering import Lowering
+from .._rates import products_by
 from .._small_product import small_product
 from .._value import Declined, Value
-from ._backend import Product, rule
+from ._backend import BLAS, Product, rule
 
 _is_thin = ffi.get_global_func("mx.graph.training.thin_product")
 
 # Up to so many products of elements, loops take less time than a call of BLAS.
 _FEW = 64
+
+BLAS.cost("Conv", "Gemm", "MatMul")(products_by("blas"))
 
 
 def _check_size(a: Value, b: Value, flips_a: bool, flips_b: bool) -> None:

@@ -9,9 +9,10 @@ import numpy
 import ffi
 
 from .._lowering import Lowering
+from .._rates import products_by
 from .._small_product import small_product
 from .._value import Declined, Value
-from ._backend import api, as_input, check_float, execute, operand, rounds, rule
+from ._backend import ONEDNN, api, as_input, check_float, execute, operand, rounds, rule
 from ._posts import Posts, may_take
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
@@ -19,6 +20,8 @@ _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 # Elements of a matrix that are too many for the second cache, and rows that make up for a copy.
 _MANY = 1 << 21
 _FEW_ROWS = 64
+
+ONEDNN.cost("Conv", "Gemm", "MatMul")(products_by("onednn"))
 
 
 def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = False) -> None:

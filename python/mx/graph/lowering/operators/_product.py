@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from .... import numpy as np
+from .._choice import Layer
 from .._lowering import Lowering
+from .._rates import PASS, product_of
 from .._small_product import small_product
 from .._value import Declined, Value
-from ._backend import rule
+from ._backend import OPERATORS, rule
 from ._elementwise import FLOATS, cast, widened
 
 
@@ -50,3 +52,16 @@ def _gemm(
         added = c if beta == 1 else to.call(np.multiply, c, beta)
         result = to.call(np.add, result, added)
     return cast(to, result, dtype)
+
+
+@OPERATORS.cost("Gemm", "MatMul")
+def _cost(layer: Layer) -> float | None:
+    """What BLAS takes, and what operators of their own for factors and what is added do."""
+    extents = product_of(layer)
+    made = None if extents is None else extents.by("blas")
+    if extents is None or made is None or layer.operator == "MatMul":
+        return made
+    given = layer.attributes
+    adds = len(layer.inputs) > 2 and layer.inputs[2] is not None and given.get("beta", 1) != 0
+    passes = int(adds) + int(given.get("alpha", 1) != 1)
+    return made + passes * extents.size * PASS / 1e3
