@@ -9,6 +9,8 @@ import numpy
 import onnx_ir
 from onnx_ir import serde
 
+from ._by_numpy import attributes_by_name, by_numpy
+from ._opset import OPSET
 from ._proto import SMALL, small_tensor
 from ._spec import dims_of
 
@@ -123,7 +125,14 @@ def _is_small(node: onnx_ir.Node, arrays: list[Array]) -> bool:
 def compute(
     node: onnx_ir.Node, arrays: list[Array | None], opsets: Mapping[str, int] | None = None
 ) -> list[Array] | None:
-    """What onnx's reference implementation of a node gives; None where it fails."""
+    """What a node gives: NumPy's function for it, or onnx's reference implementation; None where
+    that fails."""
+    attributes = None if node.domain else attributes_by_name(node)
+    if attributes is not None:
+        version = (opsets or {}).get("", OPSET)
+        found = by_numpy(node.op_type, attributes, arrays, len(node.outputs), version)
+        if found is not None:
+            return found
     # It reads the descriptions of all operators, of which many models need none.
     from onnx.reference import ReferenceEvaluator
 

@@ -14,6 +14,7 @@ import numpy
 import onnx
 import onnx_ir
 
+from .._by_numpy import attributes_by_name, by_numpy
 from .._custom import find
 from .._errors import GraphError
 from .._opset import OPSET
@@ -69,6 +70,9 @@ class HostNode:
                 return [numpy.asarray(one) for one in made[: len(self.proto.output)]]
             if self.node.op_type == "Optional":  # of which the evaluator makes a list of one
                 return [inputs[0] if inputs else None]
+            computed = self._by_numpy(inputs)
+            if computed is not None:
+                return computed
             self._check_ignored(inputs)
             if self._evaluator is None:
                 self._evaluator = self._make()
@@ -86,6 +90,18 @@ class HostNode:
                 f"{describe(self.node)}: it gives {len(results)} of {len(found)} outputs"
             )
         return found
+
+    def _by_numpy(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """The outputs where NumPy has a function for the node."""
+        attributes = attributes_by_name(self.node)
+        if (
+            self.node.domain
+            or attributes is None
+            or not all(value.name for value in self.node.outputs)
+        ):
+            return None
+        count = len(self.node.outputs)
+        return by_numpy(self.node.op_type, attributes, inputs, count, self.opset[""])
 
     def _check(self, inputs: Sequence[Any]) -> None:
         """GraphError for inputs that cannot be right."""
