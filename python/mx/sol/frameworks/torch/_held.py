@@ -68,6 +68,7 @@ class Constants:
     when it was made: attributes of modules, and tensors that functions have from elsewhere."""
 
     def __init__(self, module: Any, tensors: Mapping[str, Any]) -> None:
+        self.named = dict(tensors)
         self._seen = list(tensors.values())
         found = [_attribute_of(module, name, one) for name, one in tensors.items()]
         self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]

@@ -27,7 +27,8 @@ from ._optimizer_kinds import KINDS
 from ._optimizers import Optimizer
 from ._seeds import draw_seed
 from ._state import has_hooks
-from ._training_graph import TrainingGraph, training_graph
+from ._training_graph import TrainingGraph
+from .kept import capture_training
 
 _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
@@ -152,7 +153,7 @@ class TrainingStep:
         return made
 
     def _make(self, args: Any, kwargs: Any, signature: Any) -> _StepPlan:
-        training = training_graph(self._whole, args, kwargs)
+        training = capture_training(self._whole, args, kwargs)
         loss = training.graph.outputs[0]
         if not training.tree.is_single or loss.shape not in ((), (1,)):
             raise TypeError(

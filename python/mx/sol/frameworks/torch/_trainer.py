@@ -15,7 +15,7 @@ from ..._training import TrainingPlans
 from ._autograd import Version
 from ._held import ModuleTree
 from ._source import TorchSource
-from ._training_graph import training_graph
+from .kept import capture_training
 
 _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
@@ -102,7 +102,7 @@ class Trainer:
         source, compiled = self._source, self._compiled
         shapes = [tuple(tensor.shape) for tensor in tensors]
         compiled.check(tuple(shapes))
-        made = training_graph(source.module, *source.resized(shapes))
+        made = capture_training(source.module, *source.resized(shapes))
         wrt: list[str] = []
         if torch.is_grad_enabled():
             if any(one.requires_grad for one in made.constants.tensors):

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from .....cache import FileError
+from .....cache._file import PieceFile, PieceWriter
 from .....cache._use import Cache, warn
-from .. import _captured
+from .. import _captured, _training_graph
 from .._captured import Captured
+from .._training_graph import TrainingGraph
 from ._code import NotDescribedError
 from ._environment import settings, versions
 from ._graphs import NotKeptError, read, writer_of
 from ._modules import ModuleDescription
+from ._training import read_training, writer_of_training
 
 _BROKEN = (FileError, KeyError, TypeError, ValueError, AttributeError)
+_Made = TypeVar("_Made")
+_Writer = Callable[[PieceWriter], dict[str, Any]]
 
 
 def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, str]:
@@ -23,53 +29,78 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
 
     GraphError and NotImplementedError where the module cannot be captured.
     """
-    cache = Cache.find()
-    if cache is None:
-        return _captured.capture(
-            module, args, kwargs, name
-        ), "captured, not kept: there is no cache"
-    try:
-        key = key_of(module, args, kwargs)
-    except (NotDescribedError, RecursionError) as error:
-        found = _captured.capture(module, args, kwargs, name)
-        return found, f"captured, not kept: {error}"
-    kept = _kept(cache, key, module)
-    if kept is not None:
-        return kept, "from the cache"
-    with cache.locked(key):
-        # Another process may have captured it while this one waited.
-        kept = _kept(cache, key, module)
-        if kept is not None:
-            return kept, "from the cache"
-        begin = perf_counter()
-        found = _captured.capture(module, args, kwargs, name)
-        seconds = perf_counter() - begin
-        told = f"captured in {seconds:.1f} s"
-        try:
-            cache.write(key, writer_of(found, module, seconds))
-        except NotKeptError as error:
-            told += f", not kept: {error}"
-    return found, told
+    return _from_cache(
+        lambda: key_of(module, args, kwargs),
+        lambda: _captured.capture(module, args, kwargs, name),
+        lambda found, seconds: writer_of(found, module, seconds),
+        lambda file: read(file, module),
+    )
 
 
-def key_of(module: Any, args: Any, kwargs: Any) -> str:
+def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
+    """The graph of a module as it is in training. GraphError where the graph cannot have it."""
+    found, _ = _from_cache(
+        lambda: key_of(module, args, kwargs, training=True),
+        lambda: _training_graph.training_graph(module, args, kwargs),
+        lambda found, seconds: writer_of_training(found, module, seconds),
+        lambda file: read_training(file, module),
+    )
+    return found
+
+
+def key_of(module: Any, args: Any, kwargs: Any, training: bool = False) -> str:
     """The key of a capture. NotDescribedError where something cannot be described for certain."""
     description = ModuleDescription(module)
     description.add(versions(), settings())
     description.describe()
     description.example(args, kwargs)
     digest = description.digest()
-    parts = repr(("mx.sol.torch 1", digest, description.contents()))
-    return hashlib.sha256(parts.encode()).hexdigest()[:40]
+    # A graph for training is used whatever its parameters and buffers become.
+    contents = description.contents(of_state=not training)
+    kind = "mx.sol.torch training 1" if training else "mx.sol.torch 1"
+    return hashlib.sha256(repr((kind, digest, contents)).encode()).hexdigest()[:40]
 
 
-def _kept(cache: Cache, key: str, module: Any) -> Captured | None:
+def _from_cache(
+    key_of: Callable[[], str],
+    make: Callable[[], _Made],
+    writer_of: Callable[[_Made, float], _Writer],
+    read: Callable[[PieceFile], _Made],
+) -> tuple[_Made, str]:
+    """What the cache has under a key; else what is made, which is then kept, if it can be."""
+    cache = Cache.find()
+    if cache is None:
+        return make(), "captured, not kept: there is no cache"
+    try:
+        key = key_of()
+    except (NotDescribedError, RecursionError) as error:
+        return make(), f"captured, not kept: {error}"
+    kept = _kept(cache, key, read)
+    if kept is not None:
+        return kept, "from the cache"
+    with cache.locked(key):
+        # Another process may have captured it while this one waited.
+        kept = _kept(cache, key, read)
+        if kept is not None:
+            return kept, "from the cache"
+        begin = perf_counter()
+        found = make()
+        seconds = perf_counter() - begin
+        told = f"captured in {seconds:.1f} s"
+        try:
+            cache.write(key, writer_of(found, seconds))
+        except NotKeptError as error:
+            told += f", not kept: {error}"
+    return found, told
+
+
+def _kept(cache: Cache, key: str, read: Callable[[PieceFile], _Made]) -> _Made | None:
     file = cache.open(key)
     if file is None:
         return None
     with file:
         try:
-            return read(file, module)
+            return read(file)
         except _BROKEN as error:
             warn(f"{file.path} is not as it was written: {error}. The model is captured anew")
     cache.remove(key)

@@ -48,6 +48,7 @@ class ModuleDescription(Description):
         self._tensors: dict[int, Any] = {}
         self._storages: dict[int, int] = {}
         self._names_of: dict[int, str] = {}
+        self._of_state: set[int] = set()  # the identities of parameters and buffers
 
     def describe(self) -> None:
         """Adds the module. What its code reads is added by `digest`."""
@@ -62,22 +63,28 @@ class ModuleDescription(Description):
         self._argument(list(args), "args")
         self._argument(kwargs, "kwargs")
 
-    def contents(self) -> list[tuple[str, str]]:
-        """Hashes of the elements of all tensors of the module, by their names.
+    def contents(self, of_state: bool = True) -> list[tuple[str, str]]:
+        """Hashes of the elements of all tensors of the module, by their names; those of parameters
+        and buffers if `of_state` says so.
 
         They hold for the folder of the cache, which has the secret for them.
         """
         key = _secret.words_of(_secret.secret())
         large: list[Any] = []
         small: list[Any] = []
-        for one in self._tensors.values():
+        tensors = {
+            number: one
+            for number, one in self._tensors.items()
+            if of_state or number not in self._of_state
+        }
+        for one in tensors.values():
             (large if one.nbytes >= _BYTES_OF_THREAD else small).append(one)
         found = {id(one): _hash(one, key) for one in small}
         if large:
             with ThreadPoolExecutor(min(len(large), os.cpu_count() or 1)) as threads:
                 hashes = list(threads.map(lambda one: _hash(one, key), large))
             found |= {id(one): told for one, told in zip(large, hashes, strict=True)}
-        return [(self._names_of[number], found[number]) for number in self._tensors]
+        return [(self._names_of[number], found[number]) for number in tensors]
 
     # -- modules --
 
@@ -96,6 +103,7 @@ class ModuleDescription(Description):
             for name, tensor in own[kind].items():
                 self.add(kind, name)
                 if tensor is not None:
+                    self._of_state.add(id(tensor))
                     self._tensor(tensor, f"{path}.{name}".strip("."))
         for name, value in own.items():
             if name in _OTHERWISE:
