@@ -293,14 +293,21 @@ void PlanBuilder::MergeInPlace() {
           1 == std::count_if(step.inputs.begin(), step.inputs.end(), [&](int other) {
             return other >= 0 && values_[static_cast<size_t>(other)].root == owner;
           });
-      const bool fits = root.source == Source::kArena && read.source == Source::kArena &&
-                        read.bytes == root.bytes && (from.is_blocked || IsWhole(from));
+      // What an output is computed from in place is in the memory of the output from the start.
+      const bool is_output = root.source == Source::kOutput;
+      const bool fits = (is_output || root.source == Source::kArena) &&
+                        read.source == Source::kArena && read.bytes == root.bytes &&
+                        (from.is_blocked || IsWhole(from));
       if (!fits || !is_read_once || read.last != static_cast<int>(i)) continue;
       while (roots_[static_cast<size_t>(owner)].merged >= 0) {
         owner = roots_[static_cast<size_t>(owner)].merged;
       }
-      root.merged = owner;
       Root& kept = roots_[static_cast<size_t>(owner)];
+      if (is_output) {
+        kept.source = Source::kOutput;
+        kept.index = root.index;
+      }
+      root.merged = owner;
       kept.last = std::max(kept.last, root.last);
     }
   }

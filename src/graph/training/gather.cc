@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "graph/training/checks.h"
 #include "graph/training/lines.h"
@@ -30,8 +31,15 @@ struct AddLine {
   }
 };
 
+struct AddLines {
+  static MXNET_ALWAYS_INLINE void Run(const float* x, const float* y, int64_t n, float* out) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] + y[i];
+  }
+};
+
 /*! \brief Adds up, for each row, those of dy that were gathered from it, in the order in which they
- * come. */
+ * come; to another gradient of the row, if there is one. */
 struct GatherGradient {
   int64_t outer;
   int64_t rows;
@@ -41,13 +49,14 @@ struct GatherGradient {
   /*! \brief The numbers of the indices by row, and where those of a row begin. */
   size_t workspace() const { return static_cast<size_t>(count + rows + 1) * sizeof(int64_t); }
 
-  void Run(const DLTensor* in, int, DLTensor* out, int, void* workspace) const {
-    static const auto add = op::ForWideCpu<AddLine>();
+  void Run(const DLTensor* in, int num_in, DLTensor* out, int, void* workspace) const {
     auto* begins = static_cast<int64_t*>(workspace);
     int64_t* order = begins + rows + 1;
     Sort(In<int64_t>(in[1]), begins, order);
     const auto* dy = In<float>(in[0]);
     auto* dx = Out<float>(out[0]);
+    if (num_in == 3) return AddTo(In<float>(in[2]), dy, begins, order, dx);
+    static const auto add = op::ForWideCpu<AddLine>();
     ForLines(outer * rows, inner, [&](int64_t begin, int64_t end) {
       std::memset(dx + begin * inner, 0, static_cast<size_t>((end - begin) * inner) * sizeof(*dx));
       for (int64_t line = begin; line < end; ++line) {
@@ -61,6 +70,37 @@ struct GatherGradient {
   }
 
  private:
+  /*! \brief Writes sums of a gradient and of that of what was gathered; the first may be dx. */
+  void AddTo(const float* others, const float* dy, const int64_t* begins, const int64_t* order,
+             float* dx) const {
+    static const auto add = op::ForWideCpu<AddLine>();
+    static const auto add_lines = op::ForWideCpu<AddLines>();
+    ForLines(outer * rows, inner, [&](int64_t begin, int64_t end) {
+      std::vector<float> sums;
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t row = line % rows;
+        const float* other = others + line * inner;
+        float* to = dx + line * inner;
+        const float* from = dy + line / rows * count * inner;
+        const int64_t first = begins[row];
+        const int64_t last = begins[row + 1];
+        if (first == last) {
+          if (other != to) std::memcpy(to, other, static_cast<size_t>(inner) * sizeof(*to));
+          continue;
+        }
+        const float* sum = from + order[first] * inner;
+        if (last - first > 1) {
+          sums.assign(sum, sum + inner);
+          for (int64_t i = first + 1; i < last; ++i) {
+            add(from + order[i] * inner, inner, sums.data());
+          }
+          sum = sums.data();
+        }
+        add_lines(other, sum, inner, to);
+      }
+    });
+  }
+
   int64_t RowOf(int64_t index) const {
     if (index >= -rows && index < rows) return index < 0 ? index + rows : index;
     MXNET_THROW("IndexError") << "indices: expected " << -rows << " to " << rows - 1 << ", got "
@@ -80,7 +120,8 @@ struct GatherGradient {
   }
 };
 
-Ref<Kernel> MakeGatherGradient(const Shape& shape, const Shape& indices, int64_t axis) {
+Ref<Kernel> MakeGatherGradient(const Shape& shape, const Shape& indices, int64_t axis,
+                               bool is_added) {
   CheckAxis(shape, axis);
   CheckShape("indices", indices);
   const auto at = shape.begin() + axis;
@@ -91,18 +132,24 @@ Ref<Kernel> MakeGatherGradient(const Shape& shape, const Shape& indices, int64_t
   auto state = std::unique_ptr<GatherGradient>(new GatherGradient{
       SizeOf({shape.begin(), at}), *at, SizeOf({at + 1, shape.end()}), SizeOf(indices)});
   const size_t workspace = state->workspace();
-  return op::MakeKernel("training.gather_grad",
-                        {{KernelInput{kFloat32, gathered}, KernelInput{kInt64, indices}}},
-                        {KernelOutput{kFloat32, shape}}, std::move(state), workspace);
+  std::vector<KernelInput> inputs{{kFloat32, gathered}, {kInt64, indices}};
+  KernelOutput output{kFloat32, shape};
+  if (is_added) {
+    inputs.push_back({kFloat32, shape});
+    output.in_place = 2;
+  }
+  return op::MakeKernel("training.gather_grad", {std::move(inputs)}, {std::move(output)},
+                        std::move(state), workspace);
 }
 
 MXNET_REGISTER_API("mx.graph.training.gather_grad")
     .describe(
         "A kernel: the gradient of what was gathered, and the int64 indices, to that of the "
-        "data.")
+        "data; added to a third input of its shape, if there is one.")
     .arg("shape", "Of the data.")
     .arg("indices", "Their shape.")
     .arg("axis", "From 0 on.")
+    .arg("is_added", "Whether there is a third input.")
     .name_errors()
     .set_body_typed(&MakeGatherGradient);
 

@@ -186,8 +186,23 @@ def _max_pool_grad(to: Lowering, dy: Value, indices: Value, shape: Value) -> Val
 def _gather_grad(to: Lowering, dy: Value, indices: Value, shape: Value, *, axis: int = 0) -> Value:
     check_float(dy)
     extents = to.ints(shape)
-    kernel = maker("gather_grad")(extents, indices.shape, axis_of(axis, len(extents)))
-    return add_step(to, kernel, dy, cast(to, indices, "int64"))[0]
+    other = _added_to(to, tuple(extents))
+    make = maker("gather_grad")
+    kernel = make(extents, indices.shape, axis_of(axis, len(extents)), other is not None)
+    return add_step(to, kernel, dy, cast(to, indices, "int64"), other)[0]
+
+
+def _added_to(to: Lowering, shape: tuple[int, ...]) -> Value | None:
+    """The other gradient of the same weight that the node behind adds this one to, as where one is
+    the embedding and the last layer; None where there is none."""
+    follower = to.followers.get(0)
+    if follower is None or follower.operator != "Add":
+        return None
+    other: Value | None = follower.inputs[1 - follower.position]
+    if other is None or other.shape != shape or other.dtype != "float32":
+        return None
+    to.taken = 1
+    return other
 
 
 @rule(f"{DOMAIN}::DropoutTraining")
