@@ -64,7 +64,29 @@ def sequences(p: float) -> list:
     ]
 
 
+class Spread(layers.Layer):
+    """Adds a loss in training, and another one at any time."""
+
+    def call(self, x, training=False):
+        if training:
+            self.add_loss(0.1 * keras.ops.mean(keras.ops.square(x)))
+        self.add_loss([0.01 * keras.ops.sum(keras.ops.abs(x)), keras.ops.mean(x) ** 2])
+        return x * 2
+
+
+def regularized(p: float) -> list:
+    made = [
+        layers.Dense(16, activity_regularizer="l2", kernel_regularizer="l1", activation="tanh"),
+        layers.ActivityRegularization(l1=0.01),
+        Spread(),
+        layers.Dropout(p),
+    ]
+    return [keras.Sequential(made), layers.Dense(4, bias_regularizer="l2")]
+
+
 MODELS = {
+    "regularized": (lambda: regularized(0), ROWS),
+    "regularized, eager": (lambda: regularized(0), ROWS),
     "images": (lambda: images(0, scale=False, center=False), IMAGES),
     "rows": (lambda: rows(0), ROWS),
     "frozen": (lambda: frozen(0), ROWS),
@@ -94,7 +116,8 @@ def test_curves(name) -> None:
         model = model_of(make(), x)
         before = [one.numpy() for one in model.weights]
         fast = sol.optimize(model, x[:5], vdims=[True]) if optimized else model
-        curves.append(losses_of(fast, x, eager=name == "rows"))
+        curves.append(losses_of(fast, x, eager=name in ("rows", "regularized, eager")))
+        curves[-1].append(fast.evaluate(x, LABELS, batch_size=5, verbose=0))
         variables.append([one.numpy() for one in model.weights])
         curves[-1].append(float(np.abs(fast.predict(x, verbose=0)).sum()))
     np.testing.assert_allclose(curves[1], curves[0], rtol=2e-4)
@@ -228,10 +251,11 @@ ERRORS = {
         ),
         mx.graph.GraphError, "in training, and .* in inference",
     ),
-    "losses of layers": (
-        lambda: losses_of(
-            sol.optimize(model_of([layers.Dense(4, activity_regularizer="l2")], ROWS), ROWS), ROWS
-        ),
+    "losses of layers elsewhere": (
+        lambda: sol.optimize(
+            model_of([layers.Dense(4, activity_regularizer="l2")], ROWS), ROWS,
+            framework="tensorflow",
+        )(ROWS, training=True),
         mx.graph.GraphError, "dense.*activity_regularizer",
     ),
     "a seed that never changes": (
@@ -246,6 +270,28 @@ def test_errors(name) -> None:
     call, kind, text = ERRORS[name]
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_losses_of_single_calls() -> None:
+    model = model_of(regularized(0), ROWS)
+    fast = sol.optimize(model, ROWS)
+    for training in (True, False, True):
+        model(ROWS, training=training)
+        wanted = [float(one) for one in model.losses]
+        found = []
+        with tf.GradientTape() as tape:
+            fast(ROWS, training=training)
+            found = fast.losses
+            total = tf.add_n(found)
+        np.testing.assert_allclose(sorted(map(float, found)), sorted(wanted), rtol=1e-5)
+        assert len(wanted) == (7 if training else 6)
+        grads = tape.gradient(total, model.trainable_variables)
+        with tf.GradientTape() as tape:
+            model(ROWS, training=training)
+            total = tf.add_n(model.losses)
+        for one, other in zip(grads, tape.gradient(total, model.trainable_variables), strict=True):
+            if one is not None:
+                np.testing.assert_allclose(one, 0 if other is None else other, rtol=1e-4, atol=1e-5)
 
 
 def test_defaults_may_be_given() -> None:

@@ -389,6 +389,8 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 def as_array(array: Any) -> Any:
     """An array of any framework as one that plans take, without a copy."""
+    if isinstance(array, numpy.generic):  # as TensorFlow gives arrays without axes
+        array = numpy.asarray(array)
     # Of NumPy's, those of texts and of types of numbers that NumPy itself lacks have no other way.
     is_special = isinstance(array, numpy.ndarray) and (
         array.dtype.isbuiltin != 1 or array.dtype.kind not in "biufc"

@@ -55,7 +55,9 @@ class Traced:
         # Whether the model does something else in training, as an argument says.
         self.takes_training = _takes_training(model)
         self.outputs: Any = None  # the structure of what the model returns
-        self.losses: list[str] = []  # the layers of Keras that add losses of their own in a call
+        # The layers of Keras that have added losses in the last trace, and how many these are.
+        self.losses: list[str] = []
+        self.num_losses = 0
 
     def _built_for(self) -> tuple[Any, ...]:
         """Specifications of the inputs that a Keras model was built for."""
@@ -114,8 +116,16 @@ class Traced:
                 )
         return self.graph_of(axes)
 
-    def graph_of(self, axes: Sequence[Axes], stops: bool = False, training: bool = False) -> Graph:
+    def graph_of(
+        self,
+        axes: Sequence[Axes],
+        stops: bool = False,
+        training: bool = False,
+        losses: bool = False,
+    ) -> Graph:
         """The graph of inputs with these axes: a length, or the name of one that varies.
+
+        With `losses` those that layers of Keras add in a call are outputs, behind the model's own.
 
         For `training` what the model assigns to variables are more outputs, with the name of the
         variable as "mx.mutation" of their metadata, and random numbers follow from another input.
@@ -132,10 +142,11 @@ class Traced:
             for n, shape in zip(self.positions, named, strict=True)
         ]
         with whole_layers(), training_layers() if training else contextlib.nullcontext():
-            traced = tf.function(functools.partial(self._flat, training))
+            traced = tf.function(functools.partial(self._flat, training, losses))
             function = traced.get_concrete_function(*specs)
         self.losses = _forget_losses(self.model)
         names = _names_of(self.outputs)
+        names += [f"added_loss_{n}" for n in range(self.num_losses if losses else 0)]
         return import_function(
             function,
             list(zip(self.paths, named, strict=True)),
@@ -146,7 +157,7 @@ class Traced:
             training,
         )
 
-    def _flat(self, training: bool, *tensors: Any) -> list[Any]:
+    def _flat(self, training: bool, losses: bool, *tensors: Any) -> list[Any]:
         """The model as a function of the tensors alone, which gives a list."""
         leaves = list(self.leaves)
         for n, tensor in zip(self.positions, tensors, strict=True):
@@ -156,7 +167,10 @@ class Traced:
             kwargs = {**kwargs, "training": training}
         result = self.model(*args, **kwargs)
         self.outputs = result
-        return [tf.identity(one) for one in nest.flatten(result) if is_array(one)]
+        found = [one for one in nest.flatten(result) if is_array(one)]
+        added = _losses_of(self.model)
+        self.num_losses = len(added)
+        return [tf.identity(one) for one in (*found, *(added if losses else ()))]
 
     def variables(self) -> dict[str, Any]:
         """The variables of the model by name; each is a `tf.Variable`."""
@@ -173,6 +187,13 @@ class Traced:
                 unique = f"{name}_{number}"
             found[unique] = variable
         return found
+
+
+def _losses_of(model: Any) -> list[Any]:
+    """The losses that layers have added in a call."""
+    if not is_keras(model):
+        return []
+    return [loss for layer in model._flatten_layers() for loss in layer._losses]
 
 
 def _forget_losses(model: Any) -> list[str]:

@@ -34,14 +34,15 @@ class InTraining:
     """What a model does in training, for inputs of known shapes.
 
     The graph takes the inputs of the model, then the elements of `weights`, then, with `has_seed`,
-    two integers that all random elements follow from. Behind the outputs of the model it gives what
-    the weights become that `writes` names.
+    two integers that all random elements follow from. Behind the outputs of the model it gives the
+    losses that its layers add, and then what the weights become that `writes` names.
     """
 
     graph: Graph
     weights: tuple[str, ...]
     writes: tuple[str, ...]
     has_seed: bool
+    num_losses: int = 0
 
 
 class Holder:

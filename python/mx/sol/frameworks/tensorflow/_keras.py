@@ -10,7 +10,7 @@ import tensorflow as tf
 from ....importers.tensorflow._trace import is_keras
 from ..._compiled import Compiled
 from ._module import hold, variables_of
-from ._runner import Runner
+from ._runner import Runner, without_losses
 from ._source import TensorFlowSource
 
 
@@ -19,6 +19,7 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
 
     Its weights are those of a model of Keras or TensorFlow, or new ones with the elements and names
     of the weights of another's. `predict` and other methods that only call the model are Keras's.
+    Losses that layers add in a call are added by it.
     """
 
     def __init__(self, compiled: Compiled, model: Any) -> None:
@@ -31,7 +32,7 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         else:
             variables = _add_weights(self, compiled)
             hold(compiled, variables)
-        self._sol = Runner(compiled, variables, accepts_mode=True)
+        self._sol = Runner(compiled, variables, accepts_mode=True, add_loss=self.add_loss)
         # Plans are no operations of XLA.
         self.supports_jit = False
         self.built = True
@@ -41,6 +42,11 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         if training is not None:
             kwargs["training"] = training
         return self._sol(args, kwargs)
+
+    def predict_step(self, data: Any) -> Any:
+        """What `predict` does with a batch: no losses of layers are computed."""
+        with without_losses():
+            return super().predict_step(data)
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """What a call with symbolic tensors of Keras gives."""

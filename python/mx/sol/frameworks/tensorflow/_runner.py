@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy
 import tensorflow as tf
 from tensorflow.python.eager.record import could_possibly_record, stop_recording
 
+from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from .._gradients import Gradients
@@ -19,16 +22,34 @@ from ._arrays import dense, tensor_of, without_second
 from ._source import TensorFlowSource
 from ._trained import Trained
 
+# Whether a call has to add the losses of layers; predictions need none.
+_are_losses_added: ContextVar[bool] = ContextVar("are_losses_added", default=True)
+
+
+@contextlib.contextmanager
+def without_losses() -> Iterator[None]:
+    """Has calls in inference add no losses."""
+    token = _are_losses_added.set(False)
+    try:
+        yield
+    finally:
+        _are_losses_added.reset(token)
+
 
 class Runner(Part):
     """Runs an optimized model whose weights are variables."""
 
     def __init__(
-        self, compiled: Compiled, variables: Mapping[str, Any], accepts_mode: bool = False
+        self,
+        compiled: Compiled,
+        variables: Mapping[str, Any],
+        accepts_mode: bool = False,
+        add_loss: Callable[[Any], None] | None = None,
     ) -> None:
-        """`accepts_mode` is whether calls may say `training`, whatever the model takes."""
+        """`accepts_mode` is whether calls may say `training`, whatever the model takes; `add_loss`
+        is told of the losses that layers add in a call."""
         super().__init__(compiled)
-        self._accepts_mode = accepts_mode
+        self._accepts_mode, self._add_loss = accepts_mode, add_loss
         self._has_warned = False
         self._in_training: dict[tuple[bool, ...], Trained] = {}
         self._lock = threading.Lock()
@@ -42,8 +63,8 @@ class Runner(Part):
         is_training, kwargs = self._mode(kwargs)
         given = compiled.source.flatten(args, kwargs)
         tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
-        if is_training:
-            outputs = self._trained(tensors)
+        if is_training or self._adds_losses():
+            outputs = self._trained(tensors, is_training)
         else:
             outputs = self._as_in_inference(tensors)
         return compiled.source.unflatten(outputs)
@@ -78,13 +99,20 @@ class Runner(Part):
             return False, kwargs
         return is_training, {name: one for name, one in kwargs.items() if name != "training"}
 
-    def _trained(self, tensors: Sequence[Any]) -> list[Any]:
-        """The outputs in training."""
+    def _adds_losses(self) -> bool:
+        """Whether layers add losses in inference, which somebody asks for."""
+        source = self.compiled.source
+        if self._add_loss is None or not _are_losses_added.get():
+            return False
+        return isinstance(source, TensorFlowSource) and bool(source.adding_losses)
+
+    def _trained(self, tensors: Sequence[Any], is_training: bool) -> list[Any]:
+        """The outputs in training, or in inference with the losses that layers add."""
         source = self.compiled.source
         if not isinstance(source, TensorFlowSource):
             self._warn_of_mode()
             return self._as_in_inference(tensors)
-        key = source.modes()
+        key = (is_training, *source.modes())
         with self._lock:
             if key not in self._in_training:
                 axes = [
@@ -92,11 +120,26 @@ class Runner(Part):
                     for x, spec in zip(tensors, self.compiled.inputs, strict=True)
                 ]
                 with tf.init_scope():
-                    self._in_training[key] = Trained(self.compiled, source, axes)
+                    self._in_training[key] = self._made(source, axes, is_training)
             trained = self._in_training[key]
         if any(map(tf.is_symbolic_tensor, tensors)):
-            return trained.in_graph(tensors)
-        return trained.run(tensors, could_possibly_record())
+            found = trained.in_graph(tensors)
+        else:
+            found = trained.run(tensors, could_possibly_record())
+        count = len(found) - trained.num_losses
+        for loss in found[count:]:
+            assert self._add_loss is not None
+            self._add_loss(loss)
+        return found[:count]
+
+    def _made(self, source: TensorFlowSource, axes: Any, is_training: bool) -> Trained:
+        trained = Trained(self.compiled, source, axes, is_training)
+        if trained.num_losses and self._add_loss is None:
+            raise GraphError(
+                f"{source.name}: {', '.join(source.traced.losses)}: losses that layers add in a"
+                " call (add_loss, activity_regularizer) are for models that come back in Keras"
+            )
+        return trained
 
     def run(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors."""

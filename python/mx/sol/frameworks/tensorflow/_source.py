@@ -44,6 +44,8 @@ class TensorFlowSource(Source):
         self.example = [_array_of(one) for one in given] if is_example else None
         self._free: GraphSource | None = None
         self.watched: Watched | None = None
+        # The layers of Keras that add losses in inference, too.
+        self.adding_losses: list[str] = []
 
     # -- graphs --
 
@@ -67,19 +69,15 @@ class TensorFlowSource(Source):
         """The same with nodes where the model ends gradients."""
         return self._noted(self.traced.graph_of(list(shapes), stops=True))
 
-    def parse_for_training(self, shapes: Sequence[Axes]) -> InTraining:
-        """What the model does in training; axes that vary have names.
+    def parse_for_training(self, shapes: Sequence[Axes], training: bool = True) -> InTraining:
+        """What the model does in training, or, with the losses that layers add, in inference; axes
+        that vary have names.
 
         GraphError for what cannot be imported, and for what it returns in training alone.
         """
         before = self.traced.outputs
-        graph = self.traced.graph_of(list(shapes), stops=True, training=True)
+        graph = self.traced.graph_of(list(shapes), stops=True, training=training, losses=True)
         self._check_structure(before)
-        if self.traced.losses:
-            raise GraphError(
-                f"{self.name}: {', '.join(self.traced.losses)}: a loss that a layer adds in a call"
-                " (add_loss, activity_regularizer) is not trained by optimized models"
-            )
         inner = graph.model.graph
         known = self.traced.variables()
         weights = tuple(name for name in graph.weights if name in known)
@@ -90,7 +88,8 @@ class TensorFlowSource(Source):
         for seed in [one for one in inner.inputs if one.metadata_props.get("mx.role") == SEED]:
             inner.inputs.remove(seed)
             inner.inputs.append(seed)
-        return InTraining(graph, weights, tuple(filter(None, writes)), bool(seeds))
+        written = tuple(filter(None, writes))
+        return InTraining(graph, weights, written, bool(seeds), self.traced.num_losses)
 
     def _check_structure(self, before: Any) -> None:
         """GraphError where a model returns another structure in training than in inference."""
@@ -160,6 +159,7 @@ class TensorFlowSource(Source):
         return found
 
     def _noted(self, graph: Graph) -> Graph:
+        self.adding_losses = self.traced.losses
         assigned = graph.model.metadata_props.get("mx.assigned")
         if assigned:
             warnings.warn(

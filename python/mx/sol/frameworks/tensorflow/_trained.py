@@ -21,13 +21,24 @@ _MOST = 2
 
 
 class Trained:
-    """A model in training, with its variables as they are trained now."""
+    """A model in training, with its variables as they are trained now.
 
-    def __init__(self, compiled: Compiled, source: TensorFlowSource, axes: Sequence[Axes]) -> None:
-        """`axes` are those of a first call, with names for lengths that are not known."""
+    Its outputs have the losses behind them that layers add.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        source: TensorFlowSource,
+        axes: Sequence[Axes],
+        training: bool = True,
+    ) -> None:
+        """`axes` are those of a first call, with names for lengths that are not known. It is in
+        inference, where only losses are added, without `training`."""
         self._compiled, self._source = compiled, source
-        self._first = tuple(map(tuple, axes))
-        self._form: InTraining = source.parse_for_training(axes)
+        self._first, self._training = tuple(map(tuple, axes)), training
+        self._form: InTraining = source.parse_for_training(axes, training)
+        self.num_losses = self._form.num_losses
         variables = source.traced.variables()
         self._variables = [variables[name] for name in self._form.weights]
         self._written = [variables[name] for name in self._form.writes]
@@ -38,7 +49,7 @@ class Trained:
         own = tuple(shapes[: len(self._compiled.inputs)])
         if own == self._first:
             return self._form.graph
-        return self._source.parse_for_training(own).graph
+        return self._source.parse_for_training(own, self._training).graph
 
     def _wrt(self, count: int) -> list[int]:
         """The numbers of what may have gradients: of `count` inputs, and of variables."""
