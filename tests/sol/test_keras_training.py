@@ -214,6 +214,33 @@ def test_modules_of_tensorflow(example) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
 
 
+class Switching(tf.Module):
+    """Has a branch for each number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = tf.Variable(2.0)
+
+    def __call__(self, number, x):
+        return tf.switch_case(
+            number, [lambda: x * self.scale, lambda: tf.exp(x) + self.scale, lambda: x**2]
+        )
+
+
+def test_gradients_of_branches_by_number() -> None:
+    module, x = Switching(), tf.constant(ROWS)
+    fast = sol.optimize(module, tf.constant(0), x)
+    for number in (0, 1, 2, 5, -1):
+        found = []
+        for model in (fast, module):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = model(tf.constant(number), x)
+            found.append([y, *tape.gradient(y, [x, module.scale], unconnected_gradients="zero")])
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
 class Choosing(keras.Model):
     def call(self, x, training=False, double=False, factor=1.0):
         y = x * 2 if double else x * 1

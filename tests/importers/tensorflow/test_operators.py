@@ -38,6 +38,17 @@ def loop(x):
     return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1]
 
 
+def switch(number, x):
+    """Two branches that call one function, and one that gives what it gets."""
+    return tf.switch_case(
+        number, [lambda: (x * 2, number), lambda: (find("tanh")(x), number + 1), lambda: (x, 7)]
+    )
+
+
+def switch_with_default(number, x):
+    return tf.switch_case(number, {0: lambda: x * 2, 1: lambda: x - 1}, lambda: x / 3)
+
+
 CASES = {
     **{name: (find(name), X) for name in UNARY},
     **{name: (find(name), Y) for name in POSITIVE},
@@ -146,6 +157,9 @@ CASES = {
     "lrn": (lambda x: nn.lrn(x, 2, 1.0, 0.5, 0.75), IMAGE),
     "branch": (branch, X),
     "other branch": (branch, -abs(X)),
+    **{f"branch {n} of three": (switch, np.int32(n), X) for n in (-1, 0, 1, 2, 3)},
+    **{f"branch {n} or another": (switch_with_default, np.int32(n), X) for n in (-1, 0, 1, 2, 3)},
+    "one branch": (lambda n, x: tf.switch_case(n, [lambda: x * 2]), np.int32(5), X),
     "loop": (loop, X),
     "call": (lambda x: tf.function(lambda y: y + 1)(x) * 2, X),
     # Axes stay turned from one convolution to the next.

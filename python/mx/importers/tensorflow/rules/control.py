@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import onnx_ir as ir
@@ -56,25 +56,66 @@ def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
     return found
 
 
-@rule("If", "StatelessIf")
-def branches(b: Builder, call: Call) -> Sequence[ir.Value]:
-    assert b.inline is not None
+Branch = Callable[[Builder], Sequence[Any]]
+
+
+def _either(
+    b: Builder, condition: ir.Value, first: tuple[str, Branch], other: tuple[str, Branch]
+) -> Sequence[Any]:
+    """What one of two branches gives, each of which is named and written by a function."""
     graphs: list[ir.Graph] = []
-    for name, attribute in (("then", "then_branch"), ("else", "else_branch")):
+    for name, write in (first, other):
         graph, inner = b.body(name)
-        results = b.inline(_function(call, attribute), call.inputs[1:], inner)
-        if any(one is None for one in results):
+        results = write(inner)
+        if not results or any(one is None for one in results):
             return []  # what cannot be imported has been noted
         graph.outputs.extend(_outputs(inner, results))
         graphs.append(graph)
     return b.op(
         "If",
-        b.cast(call[0], _BOOL),
+        condition,
         then_branch=graphs[0],
         else_branch=graphs[1],
         outputs=len(graphs[0].outputs),
         dtype=[dtype_of(value) for value in graphs[0].outputs],
     )
+
+
+def _branch(b: Builder, function: Any, inputs: Sequence[Any]) -> Branch:
+    inline = b.inline
+    assert inline is not None
+    return lambda inner: inline(function, inputs, inner)
+
+
+@rule("If", "StatelessIf")
+def branches(b: Builder, call: Call) -> Sequence[Any]:
+    inputs = call.inputs[1:]
+    return _either(
+        b,
+        b.cast(call[0], _BOOL),
+        ("then", _branch(b, _function(call, "then_branch"), inputs)),
+        ("else", _branch(b, _function(call, "else_branch"), inputs)),
+    )
+
+
+@rule("Case", "StatelessCase")
+def case(b: Builder, call: Call) -> Sequence[Any]:
+    """Branches by number; the last one is for all other numbers."""
+    index = call[0]
+    get = call.op.graph._get_function
+    every = [_branch(b, get(one.name), call.inputs[1:]) for one in call.op.get_attr("branches")]
+
+    def choose(inner: Builder, number: int) -> Sequence[Any]:
+        if number == len(every) - 1:
+            return every[number](inner)
+        return _either(
+            inner,
+            inner.Equal(index, inner.constant(number, dtype_of(index))),
+            (f"branch_{number}", every[number]),
+            ("others", lambda further: choose(further, number + 1)),
+        )
+
+    return choose(b, 0)
 
 
 @rule("While", "StatelessWhile")
