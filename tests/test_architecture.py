@@ -49,7 +49,12 @@ LAYERS = (
     ("src/api/argument",),
     ("src/api",),
     ("python/ffi",),
-    ("python/mx/_dtypes", "python/mx/_library", "python/mx/_lazy", "python/mx/_deferred"),
+    (
+        "python/mx/_dtypes",
+        "python/mx/_library",
+        "python/mx/_lazy",
+        "python/mx/_deferred",
+    ),
     (
         "python/mx/context",
         "python/mx/_registry",

@@ -49,6 +49,43 @@ def run(program: str, *arguments: str, path: Path | None = None) -> str:
     return done.stdout.strip()
 
 
+# What plans on the CPU do without.
+NOT_NEEDED = (
+    "hashlib",
+    "onnx.reference",
+    "ssl",
+    "urllib.request",
+    "mx.cache",
+    "mx.graph.partition",
+)
+
+
+def test_what_is_imported() -> None:
+    names = ", ".join(map(repr, NOT_NEEDED))
+    found = run(f"import mx.graph, sys; print([name for name in ({names}) if name in sys.modules])")
+    assert found == "[]"
+
+
+def test_what_is_of_accelerators_is_imported_for_it() -> None:
+    program = """
+import mx.graph, sys
+assert "explain" in dir(mx.graph) and "mx.graph.partition" not in sys.modules
+assert not hasattr(mx.graph, "explained")
+from mx.graph import *
+print(PartitionedPlan is mx.graph.PartitionedPlan, explain.__name__)
+"""
+    assert run(program) == "True explain"
+
+
+def test_checksums_work_for_onnx_ir() -> None:
+    program = """
+import mx.graph
+from onnx_ir.passes.common import initializer_deduplication
+print(initializer_deduplication.hashlib.sha512(b"").hexdigest()[:6])
+"""
+    assert run(program) == "cf83e1"
+
+
 @pytest.mark.parametrize("first", FIRST)
 def test_who_imports_sympy(first: str) -> None:
     assert run(f"{first}\nimport sys; print('sympy' in sys.modules)") == str(FIRST[first])

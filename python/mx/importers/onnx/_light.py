@@ -5,9 +5,7 @@ protobuf would hold the whole file, and what it makes of it, at once.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BufferedIOBase
@@ -37,10 +35,12 @@ class Aside:
     elements: Elements
     _numbers: dict[bytes, int] = field(default_factory=dict)
     # Nobody who writes a file knows it.
-    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+    _secret: bytes = field(default_factory=lambda: os.urandom(16))
 
     def digest(self, light: bytes) -> str:
         """A checksum of a model without these elements, of which it has their sizes."""
+        import hashlib  # 4 MB, which most models do without
+
         digest = hashlib.sha256(repr(self.elements.sizes()).encode())
         digest.update(light.replace(self._secret, bytes(len(self._secret))))
         return digest.hexdigest()
