@@ -28,6 +28,7 @@ import numpy
 from benchmarks.compare import environment
 
 PEER = "onnxruntime"
+NAMES = ("lenet", "resnet50", "mobilenet_v2", "bert", "lstm", "unet")
 RUNS = 3
 
 
@@ -149,7 +150,7 @@ def text(name: str, batch: int, found: dict[str, Start]) -> str:
 def main() -> None:
     """Prints the table; or, in a process that was started for it, what `start` gives."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", help="resnet50 and bert by default")
+    parser.add_argument("--model", action="append", help="all by default")
     parser.add_argument("--batch", type=int, action="append", help="1 and 16 by default")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
@@ -163,7 +164,7 @@ def main() -> None:
         return
     print(HEADER)
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.model or ("resnet50", "bert"):
+        for name in options.model or NAMES:
             for batch in options.batch or (1, 16):
                 path, inputs = save(name, batch, Path(folder))
                 found = measure(path, inputs, options.rounds, options.threads)
