@@ -16,6 +16,7 @@ from importlib import metadata
 import ffi
 
 from . import _library  # noqa: F401  registers mx.graph.Kernel and mx.get_num_threads
+from ._mapped import Code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,4 +56,15 @@ def load() -> OneDNN:
     except OSError as error:
         raise ImportError(f"oneDNN cannot be used: {error}") from error
     loaded: OneDNN = library
+    give_back_code()
     return loaded
+
+
+@functools.cache
+def _code() -> Code:
+    return Code(_find(), _PATH)
+
+
+def give_back_code() -> None:
+    """Gives the memory back that loading oneDNN, or making kernels, has taken for code."""
+    _code().give_back()

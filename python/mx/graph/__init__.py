@@ -5,7 +5,9 @@ It needs the packages onnx and onnx-ir: `pip install mxffi[graph]`.
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _library
 from .._deferred import try_without as _try_without
+from .._mapped import Code as _Code
 from ._without_sympy import import_onnx_ir as _import_onnx_ir
 
 try:
@@ -54,6 +56,9 @@ __all__ = [
 
 # What is for accelerators alone, and takes 5 MB with what it imports.
 _OF_PARTITION = ("PartitionedPlan", "explain")
+
+# Loading the operators has read all that registers them, 4 MB.
+_Code(_library.PATH).give_back()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 import onnx_ir
 
+from ... import _onednn
 from .._errors import GraphError
 from ._contents import Environment, is_tensor, to_numpy
 from ._followers import followers_of, taken_from
@@ -112,6 +113,8 @@ class Planner:
                 [self._values[value] for value in layouts],
                 self._slices,
             )
+            if any(step.backend == "onednn" for step in self._steps):
+                _onednn.give_back_code()  # what makes kernels, 7 MB
         done = self._fused.intersection(program.nodes[end + 1 :]) if self._fused else ()
         return Segment(
             plan,

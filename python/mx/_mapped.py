@@ -1,0 +1,51 @@
+"""Memory that libraries take for being loaded, and for what they do once."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+
+_MADV_DONTNEED = 4  # as Linux numbers it
+# Of less it is not worth the call.
+_FEWEST_BYTES = 1 << 18
+
+
+class Code:
+    """The code of libraries that this process has loaded.
+
+    Loading reads the names and relocations of all of a library, and what makes kernels is not what
+    runs them; all of that counts as memory of the process from then on.
+    """
+
+    def __init__(self, *paths: str) -> None:
+        self._spans: list[tuple[int, int]] = []
+        if sys.platform.startswith("linux"):
+            with contextlib.suppress(OSError, ValueError):
+                self._spans = _spans_of({os.path.realpath(path) for path in paths})
+
+    def give_back(self) -> None:
+        """Has the system forget which pages of it the process has looked at.
+
+        They are those of the file, so that one that is needed again is there at once.
+        """
+        if self._spans:
+            advise = ctypes.CDLL(None).madvise
+            advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+            for begin, size in self._spans:
+                advise(begin, size, _MADV_DONTNEED)
+
+
+def _spans_of(paths: set[str]) -> list[tuple[int, int]]:
+    """Addresses and bytes of what is mapped of files and cannot be written, so that nothing of it
+    is this process's own."""
+    found = []
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            span, modes, _, _, _, *name = line.rstrip("\n").split(None, 5)
+            if name and name[0] in paths and modes[0] == "r" and modes[1] == "-" and "x" in modes:
+                begin, end = (int(one, 16) for one in span.split("-"))
+                if end - begin >= _FEWEST_BYTES:
+                    found.append((begin, end - begin))
+    return found
