@@ -91,10 +91,10 @@ NODES = {
 @pytest.mark.parametrize(("nodes", "is_sliced"), NODES.values(), ids=NODES)
 def test_nodes(nodes, is_sliced, threads):
     model = build.model_of(
-        f"g (float[16, 1024] x) => (float[M, K] y) {{ p = MatMul (x, w) \n {nodes} }}"
+        f"g (float[16, 640] x) => (float[M, K] y) {{ p = MatMul (x, w) \n {nodes} }}"
     )
     weights = {
-        "w": normal(1, 1024, 256) / 32,
+        "w": normal(1, 640, 256) / 25,
         "row": normal(2, 256),
         "rows": normal(3, 16, 256),
         "one": normal(4, 1, 256),
@@ -112,7 +112,7 @@ def test_nodes(nodes, is_sliced, threads):
     model.graph.initializer.extend(
         numpy_helper.from_array(weights[name], name) for name in sorted(read)
     )
-    x = normal(8, 16, 1024)
+    x = normal(8, 16, 640)
     (expected, *_) = ReferenceEvaluator(model).run(None, {"x": x})
     plan = Plan(Graph(onnx_ir.from_proto(model)), optimize=False)
     (got, *_) = plan.run({"x": x})
@@ -131,6 +131,22 @@ def test_shapes_that_are_not_sliced():
     finally:
         mx.set_num_threads(before)
     assert found == {1: 1, 5: 1, 6: 1, 16: 8}
+
+
+def test_weights_that_are_read_for_each_slice():
+    """A slice has so many rows that it takes long beside reading what no near cache holds."""
+    model = build.model_of(
+        "g (float[N, 600] x) => (float[N, 600] y) { p = MatMul (x, w) \n y = Relu (p) }"
+    )
+    model.graph.initializer.append(numpy_helper.from_array(normal(1, 600, 600) / 24, "w"))
+    plan = Plan(Graph(onnx_ir.from_proto(model)))
+    before = mx.get_num_threads()
+    try:
+        mx.set_num_threads(2)
+        found = {n: slices_of(plan, {"x": normal(n, n, 600)}) for n in (2, 64, 512, 4096)}
+    finally:
+        mx.set_num_threads(before)
+    assert found == {2: 1, 64: 1, 512: 1, 4096: 8}
 
 
 def test_a_chooser_that_measures_layers_as_they_are():

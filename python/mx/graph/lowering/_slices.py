@@ -26,8 +26,9 @@ Shape = tuple[int, ...]
 
 # Products of elements that a slice has at least: to begin one takes little beside them.
 _LEAST_PRODUCTS = 500_000
-# Bytes of weights that stay in a cache while slices are computed; more are read for each of them.
-_NEAR_WEIGHTS = 1 << 24
+# Bytes of weights that stay in the second cache of a processor while slices are computed; more are
+# read for each of them, as those of dense layers, which multiply each item of a batch once.
+_NEAR_WEIGHTS = 1 << 20
 # By how much longer some thread may be at slices than all would be that have equal shares.
 _UNEVEN = 1.1
 
