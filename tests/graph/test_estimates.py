@@ -115,6 +115,24 @@ def test_products_that_are_alike():
     assert BLAS.estimate(layer_of("MatMul", (64, 64), (64, 64), dtype="float64")) is not None
 
 
+# Factors that are no constants, attributes, and whether oneDNN may read the second one across.
+ACROSS = {
+    "large": ((64, 1000), (1000, 2100), {}, True),
+    "batch": ((4, 16, 1000), (1000, 2100), {}, True),
+    "few rows": ((8, 1000), (1000, 2100), {}, False),
+    "power of two": ((64, 1024), (1024, 2048), {}, False),
+    "turned": ((64, 1000), (2100, 1000), {"transB": 1}, False),
+    "small": ((64, 100), (100, 2100), {}, False),
+}
+
+
+@pytest.mark.parametrize(("a", "b", "attributes", "is_across"), ACROSS.values(), ids=ACROSS)
+def test_matrices_that_are_read_across(a, b, attributes, is_across):
+    layer = layer_of("Gemm" if attributes else "MatMul", a, b, **attributes)
+    order = [one.name for one in Chooser(BACKENDS).order(layer)]
+    assert order == (["blas", "mx", "onednn"] if is_across else ["onednn", "blas", "mx"])
+
+
 # What nothing is estimated of.
 UNKNOWN = {
     "another operator": ("Exp", (4, 4)),
