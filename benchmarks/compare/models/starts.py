@@ -96,7 +96,7 @@ def measure(
     """The row of a model, of medians, and how many times as fast the second start is."""
     path, inputs = folder / f"{name}.onnx", folder / f"{name}.npz"
     models.MODELS[name]().save(path)
-    numpy.savez(inputs, **models.example(mx.graph.load(path), options.batch))
+    numpy.savez(inputs, allow_pickle=False, **models.example(mx.graph.load(path), options.batch))
     ours: tuple[list[Any], list[Any]] = ([], [])
     peers: tuple[list[Any], list[Any]] = ([], [])
     for number in range(options.rounds):
