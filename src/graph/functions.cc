@@ -202,7 +202,8 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
     .release_gil()
     .def("keep_outputs", &Plan::KeepOutputs,
-         "Has runs write to outputs of an earlier run that nobody has any more.")
+         "Has runs write all outputs, not large ones alone, to those of an earlier run that nobody "
+         "has any more.")
     .def_property("steps", &Steps,
                   "The steps, each with its name, implementation, the shapes of what it reads and "
                   "writes, and the bytes of its workspace.")

@@ -88,6 +88,11 @@ Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
     first_arguments_.push_back(next);
     next += step.inputs.size() + step.outputs.size();
   }
+  // What the system has to clear for each run takes longer than to write it.
+  constexpr size_t kLarge = size_t{4} << 20;
+  for (const PlanArray& output : parts_.outputs) {
+    is_large_.push_back(runtime::CheckedBytes(ShapeOf(output), output.dtype) >= kLarge);
+  }
 }
 
 Plan::~Plan() = default;
@@ -146,7 +151,7 @@ void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
 NDArray Plan::OutputOf(size_t index, Frame* frame) const {
   const PlanArray& expected = parts_.outputs[index];
   const auto make = [&] { return NDArray::Empty(ShapeOf(expected), expected.dtype); };
-  if (!keeps_outputs_) return make();
+  if (!keeps_outputs_ && !is_large_[index]) return make();
   frame->outputs.resize(parts_.outputs.size());
   NDArray& kept = frame->outputs[index];
   // The only reference is the frame's: nobody else can get one, and nobody writes to it.

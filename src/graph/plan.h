@@ -117,8 +117,9 @@ class Plan {
   const PlanParts& parts() const { return parts_; }
 
   /*!
-   * \brief Has runs write their outputs to the arrays of an earlier run that nobody has any more,
-   * so that memory is not given back and asked for again. They are kept until the plan goes.
+   * \brief Has runs write all outputs, and not large ones alone, to the arrays of an earlier run
+   * that nobody has any more, so that memory is not given back and asked for again. They are kept
+   * until the plan goes.
    */
   void KeepOutputs() { keeps_outputs_ = true; }
   /*! \brief Of intermediate results, that a run takes on all its threads. */
@@ -140,6 +141,7 @@ class Plan {
 
   PlanParts parts_;
   std::atomic<bool> keeps_outputs_{false};
+  std::vector<bool> is_large_;          /*!< of each output */
   std::vector<size_t> first_arguments_; /*!< of each step, in Frame::arguments */
 
   mutable std::mutex mutex_;
