@@ -69,7 +69,6 @@ _REJECTED = {
     "gridsample_volumetric_* gridsample_reflection_padding roialign_mode_max",
     "antialias|sizes that are limits|tf_crop_and_resize": "resize_*_antialias resize_*_not_larger "
     "resize_*_not_smaller resize_tf_crop_*",
-    "only 1 or 2 spatial dimensions": "convtranspose_3d",
     "a scale of another type or shape|shapes .2, 2, 4. and": "qlinearmatmul_2D_*_float16 "
     "qlinearmatmul_3D_*",
     "sequences of different lengths": "lstm_with_peepholes",

@@ -80,3 +80,39 @@ def test_the_error_names_the_module(tmp_path) -> None:
     fast = sol.optimize(model, torch.rand(2, 2))
     with pytest.raises(GraphError, match=r"test_torch.py:\d+: cannot be deployed: it gives other"):
         sol.deploy(fast, path=tmp_path)
+
+
+class Convolutions(torch.nn.Module):
+    """Convolutions of two and three axes, and one whose weights are computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.depthwise = torch.nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.back = torch.nn.ConvTranspose2d(8, 4, 3, 2, 1, 1)
+        self.volume = torch.nn.Conv3d(2, 3, 2)
+
+    def forward(self, x, scale):
+        hidden = self.depthwise(torch.relu(self.norm(self.first(x))))
+        hidden = torch.nn.functional.max_pool2d(self.back(hidden), 2)
+        computed = torch.nn.functional.conv2d(x, self.first.weight * scale)
+        return self.volume(hidden.reshape(2, 2, 2, 4, 4)).mean((2, 3, 4)), computed
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_convolutions_of_any_kind(tmp_path, dtype) -> None:
+    torch.manual_seed(0)
+    model = Convolutions()
+    x, scale = torch.randn(2, 3, 8, 8), torch.randn(8, 1, 1, 1)
+    model(x, scale)
+    model, x, scale = model.eval().to(dtype), x.to(dtype), scale.to(dtype)
+    made = sol.deploy(sol.optimize(model, x, scale), path=tmp_path)
+    with torch.no_grad():
+        expected = [one.numpy() for one in model(x, scale)]
+    outputs = [numpy.zeros_like(one) for one in expected]
+    library = Library(made.files[0])
+    assert library.call([x.numpy(), scale.numpy(), *outputs]) == 0
+    tolerance = 1e-12 if dtype == torch.float64 else 1e-4
+    for came, wanted in zip(outputs, expected, strict=True):
+        numpy.testing.assert_allclose(came, wanted, rtol=tolerance, atol=tolerance)

@@ -15,7 +15,12 @@ from ...graph._einsum import NotWritten, write_einsum
 from ...graph._spec import Dim
 from ...graph.lowering._node import PRECISION
 from ...importers._builder import dtype_of
-from ..backends.gen import PLAIN_PRODUCT, POOL_WITH_POSITIONS
+from ..backends.gen import (
+    PLAIN_CONVOLUTION,
+    PLAIN_PRODUCT,
+    PLAIN_TRANSPOSED,
+    POOL_WITH_POSITIONS,
+)
 from ..gradient import rules as _rules  # noqa: F401  which fill the table
 from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
 from ..gradient._rules import Call
@@ -31,6 +36,11 @@ _SHARED = frozenset(
 # The version since which operators mean what the nodes for them do, where that is not the first.
 _SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "MaxPool": 8, "RoiAlign": 16}
 _OWN: dict[str, Expansion] = {}
+_PLAIN = {
+    "MatMul": PLAIN_PRODUCT,
+    "Conv": PLAIN_CONVOLUTION,
+    "ConvTranspose": PLAIN_TRANSPOSED,
+}
 _HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 
 
@@ -52,14 +62,15 @@ def _expansion(*names: str) -> Callable[[Expansion], Expansion]:
 
 @_expansion("MatMul", "Conv", "ConvTranspose")
 def _in_float32(to: Writer, call: Call) -> ir.Value:
-    """Half precision: products are summed in float32, and rounded once. Of other types there are
-    products of matrices alone."""
-    if dtype_of(call.x) not in _HALVES:
-        if call.node.op_type != "MatMul" or dtype_of(call.x) == ir.DataType.FLOAT:
-            raise NotExpanded(f"only float32, float16 and bfloat16, got {dtype_of(call.x)}")
-        return to.op(PLAIN_PRODUCT, *call.node.inputs, dtype=dtype_of(call.x))[0]
-    wide = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in call.node.inputs]
+    """Half precision: products are summed in float32, and rounded once. Of other types, and with
+    weights that are computed, there are plain kernels."""
     attributes = {name: one.value for name, one in call.node.attributes.items()}
+    if dtype_of(call.x) not in _HALVES:
+        if call.node.op_type == "MatMul" and dtype_of(call.x) == ir.DataType.FLOAT:
+            raise NotExpanded("only products that have a kernel")
+        plain = _PLAIN[call.node.op_type]
+        return to.op(plain, *call.node.inputs, dtype=dtype_of(call.x), **attributes)[0]
+    wide = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in call.node.inputs]
     made = to.op(call.node.op_type, *wide, dtype=ir.DataType.FLOAT, **attributes)[0]
     giver = made.producer()
     if giver is not None and dtype_of(call.x) == ir.DataType.BFLOAT16:

@@ -10,6 +10,7 @@ from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from ._source import FLAGS, library_source, prelude
 from ._table import EMITTERS, Emitter, Known, emit, emits
 from ._target import TARGETS, Target
+from .nodes._convolutions import PLAIN_CONVOLUTION, PLAIN_TRANSPOSED
 from .nodes._matrices import PLAIN_PRODUCT
 from .nodes._unpool import POOL_WITH_POSITIONS
 
@@ -18,7 +19,9 @@ __all__ = [
     "FLAGS",
     "GEN",
     "NAME",
+    "PLAIN_CONVOLUTION",
     "PLAIN_PRODUCT",
+    "PLAIN_TRANSPOSED",
     "POOL_WITH_POSITIONS",
     "TARGETS",
     "Declined",

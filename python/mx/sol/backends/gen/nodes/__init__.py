@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401  their emitters
     _along,
+    _convolutions,
     _gather,
     _masks,
     _matrices,
