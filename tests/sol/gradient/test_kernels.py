@@ -126,6 +126,51 @@ def test_gradients_of_convolutions(x: Any, weight: Any, attributes: dict[str, An
     check("ConvGradWeight", [f(*x), gradient, ints(*weight)], attributes, "onednn", 1e-5)
 
 
+def wide(*shape: int) -> Any:
+    return RANDOM.standard_normal(shape)
+
+
+@pytest.mark.parametrize(("x", "weight", "attributes"), CONVOLUTIONS.values(), ids=CONVOLUTIONS)
+def test_gradients_of_convolutions_of_float64(x: Any, weight: Any, attributes: Any) -> None:
+    gradient = wide(*result_shape(x, weight, attributes))
+    for name, inputs in (
+        ("ConvGradInput", [gradient, wide(*weight), ints(*x)]),
+        ("ConvGradWeight", [wide(*x), gradient, ints(*weight)]),
+    ):
+        if any(array.size == 0 for array in inputs):
+            continue  # left to NumPy
+        check(name, inputs, attributes, "mx", 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "options"),
+    [
+        ((2, 6, 5, 7), (6, 4, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+        ((1, 6, 5, 4), (6, 3, 2, 3), {"stride": (3, 1), "groups": 2}),
+        ((1, 3, 9, 8), (3, 5, 3, 3), {"dilation": 2, "padding": (3, 5)}),
+        ((2, 3, 17), (3, 4, 2), {"stride": 4, "padding": 1, "output_padding": 3}),
+        ((1, 4, 3, 2, 3), (4, 2, 2, 3, 2), {"stride": (2, 1, 3)}),
+    ],
+)
+def test_transposed_convolutions_of_float64(x: Any, weight: Any, options: Any) -> None:
+    torch = pytest.importorskip("torch")
+    count = len(x) - 2
+    filters = weight[1] * options.get("groups", 1)
+    arrays = [wide(*x), wide(*weight), wide(filters)]
+    attributes: dict[str, Any] = {"group": options.get("groups", 1)}
+    names = {"stride": "strides", "dilation": "dilations", "padding": "pads"}
+    for name, value in options.items():
+        items = [value] * count if isinstance(value, int) else list(value)
+        if name != "groups":
+            attributes[names.get(name, name)] = items * (2 if name == "padding" else 1)
+    plan = plan_of("ConvTranspose", arrays, attributes, 1, domain="")
+    (found,) = plan(*arrays)
+    assert [step.backend for step in plan.steps()] == ["mx"]
+    by_torch = getattr(torch.nn.functional, f"conv_transpose{count}d")
+    wanted = by_torch(*map(torch.tensor, arrays), **options)
+    numpy.testing.assert_allclose(numpy.asarray(found), wanted, rtol=1e-12, atol=1e-12)
+
+
 POOLS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
     "even": ((2, 16, 8, 8), {"kernel_shape": [2, 2], "strides": [2, 2]}),
     "overlap": ((2, 16, 9, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),

@@ -15,6 +15,7 @@ from . import (  # noqa: F401  their rules
     _resize,
     _shape,
     _training,
+    _wide_convolutions,
     _windows,
 )
 from ._backend import OPERATORS

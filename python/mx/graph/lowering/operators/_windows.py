@@ -188,7 +188,7 @@ rule("GlobalAveragePool")(_global(np.mean))
 rule("GlobalMaxPool")(_global(np.max))
 
 
-def _columns(to: Lowering, x: Value, windows: Windows, group: int) -> Value:
+def columns_of(to: Lowering, x: Value, windows: Windows, group: int) -> Value:
     """Each window as a column of a matrix, one matrix for each item and group."""
     n, c = x.shape[:2]
     views = [to.call(np.expand_dims, view, 2) for view in windows.views(to, x, 0)]
@@ -217,15 +217,15 @@ def _conv(
     small = small_convolution(to, x, w, b, windows.steps, windows.pads, windows.gaps, group)
     if small is not None:
         return small.lower(to)
-    made = _convolved(to, widened(to, x), widened(to, w), windows, group)
+    made = convolved(to, widened(to, x), widened(to, w), windows, group)
     if b is not None:
         made = to.call(np.add, made, to.reshape(widened(to, b), (-1, *(1,) * len(windows.kernel))))
     return cast(to, made, x.dtype)
 
 
-def _convolved(to: Lowering, x: Value, w: Value, windows: Windows, group: int) -> Value:
+def convolved(to: Lowering, x: Value, w: Value, windows: Windows, group: int) -> Value:
     filters = to.reshape(w, (group, w.shape[0] // group, math.prod(w.shape[1:])))
-    product = to.call(np.matmul, filters, _columns(to, x, windows, group))
+    product = to.call(np.matmul, filters, columns_of(to, x, windows, group))
     return to.reshape(product, (x.shape[0], w.shape[0], *windows.counts))
 
 
@@ -246,7 +246,7 @@ def _conv_integer(
 ) -> Value:
     windows = _windows(x, w.shape[2:], auto_pad, pads, strides, dilations)
     return of_type(
-        _convolved(to, _without_zero(to, x, x_zero), _without_zero(to, w, w_zero), windows, group),
+        convolved(to, _without_zero(to, x, x_zero), _without_zero(to, w, w_zero), windows, group),
         "int32",
     )
 
