@@ -203,9 +203,12 @@ def test_gradients_of_means(x: Any, attributes: dict[str, Any]) -> None:
         ((1, 1, 4, 1100), {"kernel_shape": [2, 3], "strides": [1, 1], "pads": [0, 1, 1, 1]}),
     ],
 )
-def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], special: Any) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_largest_elements_with_positions(
+    x: Any, attributes: dict[str, Any], special: Any, dtype: str
+) -> None:
     attributes = {n: value for n, value in attributes.items() if n != "count_include_pad"}
-    data = numpy.round(f(*x), 1)  # of which some are equal
+    data = numpy.round(f(*x), 1).astype(dtype)  # of which some are equal
     if special is not None:
         data.reshape(-1)[:: 7 if special == special else 5] = special
         data[0, 0] = special
@@ -231,7 +234,8 @@ def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], spe
         else:
             best = seen[int(numpy.argmax(window))]
             assert (y[where], positions[where]) == (flat[best], best)
-    gradient = f(*y.shape)
+    assert y.dtype == dtype
+    gradient = f(*y.shape).astype(dtype)
     check("MaxPoolGrad", [gradient, positions, ints(*x)], {}, "mx", TOLERANCE)
 
 

@@ -175,10 +175,12 @@ def _cross_entropy_grad(
 
 @rule(f"{DOMAIN}::MaxPoolGrad")
 def _max_pool_grad(to: Lowering, dy: Value, indices: Value, shape: Value) -> Value:
-    check_float(dy)
+    is_wide = dy.dtype == "float64"
+    if not is_wide:
+        check_float(dy)
     if indices.dtype != "int64":
         raise Declined("positions that are no int64")
-    kernel = maker("max_pool_grad")(to.ints(shape), dy.shape)
+    kernel = maker("max_pool_grad")(to.ints(shape), dy.shape, is_wide)
     return add_step(to, kernel, dy, indices)[0]
 
 

@@ -93,13 +93,13 @@ def _reduced(to: Lowering, views: Iterator[Value], function: Any) -> Value:
 
 
 def _with_positions(to: Lowering, x: Value, windows: Windows, storage_order: int) -> list[Value]:
-    check_float(x)
+    is_wide = x.dtype == "float64"
+    if not is_wide:
+        check_float(x)
     if storage_order or x.size == 0:
         raise Declined("positions of columns, or no elements")
-    kernel = maker("max_pool")(
-        x.shape, windows.counts, windows.kernel, windows.steps, windows.pads, windows.gaps
-    )
-    return add_step(to, kernel, x)
+    given = windows.counts, windows.kernel, windows.steps, windows.pads, windows.gaps
+    return add_step(to, maker("max_pool")(x.shape, *given, is_wide), x)
 
 
 @rule("MaxPool", since=1)
