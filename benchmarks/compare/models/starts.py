@@ -4,9 +4,9 @@
 of benchmarks/models: seconds from the ONNX file to the first answer, each time in a new process
 that has loaded the library: with an empty cache, and with what that start has kept; how many times
 as fast the second is; the same of the part of them that it took to make the models of the device;
-and, in turns, the same of OpenVINO called directly with its own cache. What a start has kept is on the disk before the next begins, so that the system does not
-write it while the next reads. `one model` says whether the device executes all of the graph, as
-only then nothing else is read.
+and, in turns, the same of OpenVINO called directly with its own cache. What a start has kept is on
+the disk before the next begins, so that the system does not write it while the next reads. `one
+model` says whether the device executes all of the graph, as only then nothing else is read.
 """
 
 from __future__ import annotations
