@@ -253,14 +253,14 @@ def test_integers_have_no_gradients() -> None:
 
 def test_errors_name_node_and_module() -> None:
     graph = graph_of("""
-    g (double[3] x) => (double[u] y) {
+    g (float[1, 2, 4, 4] x, float[3, 5] r) => (float[3, 2, 1, 1] y) {
       z = Exp (x)
-      y, i, j, k = Unique (z)
+      y = MaxRoiPool <pooled_shape = [1, 1]> (z, r)
     }
     """)
-    node = next(one for one in graph.nodes if one.op_type == "Unique")
-    node.metadata_props["mx.module"] = "encoder.dedup"
-    match = r"node '.*' \(Unique\) in module 'encoder.dedup' has no gradient: which element"
+    node = next(one for one in graph.nodes if one.op_type == "MaxRoiPool")
+    node.metadata_props["mx.module"] = "encoder.regions"
+    match = r"node '.*' \(MaxRoiPool\) in module 'encoder.regions' has no gradient: how its regions"
     with pytest.raises(GraphError, match=match):
         training(graph, ["x"])
 
