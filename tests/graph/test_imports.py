@@ -1,12 +1,16 @@
-"""Importing onnx_ir without sympy: who gets which, and when."""
+"""Importing mx.graph without sympy and OpenSSL: who gets what, and when."""
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
+
+from mx.cache._sha import sha256
 
 # What is imported first, and whether sympy is there afterwards.
 FIRST = {
@@ -155,3 +159,37 @@ import onnx_ir, sympy
 print(isinstance(onnx_ir.Extent("n"), sympy.Expr), onnx_ir.more.__name__)
 """
     assert run(program, path=tmp_path) == "True onnx_ir.more"
+
+
+TEXTS = {"none": b"", "short": b"abc", "long": bytes(range(256)) * 5000}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_it_is_that_of_hashlib(text: bytes) -> None:
+    expected = hashlib.sha256(text)
+    assert sha256(text).hexdigest() == expected.hexdigest()
+    assert sha256(text).digest() == expected.digest()
+    assert sha256(b"", 1 << 30).digest_size == 32
+    for size in (0, 1 << 30):
+        digest = sha256(text, size)
+        digest.update(b"more")
+        assert digest.hexdigest() == hashlib.sha256(text + b"more").hexdigest()
+
+
+SMALL = """
+import sys
+import mx.graph
+plan = mx.graph.Plan(mx.graph.load(sys.argv[1]))
+print(plan([1.0, -2.0])[0].tolist(), "_hashlib" in sys.modules, "hashlib" in sys.modules)
+"""
+
+
+def test_a_small_model_does_without_openssl(tmp_path: Path) -> None:
+    value = onnx.helper.make_tensor_value_info
+    ends = [value(name, onnx.TensorProto.DOUBLE, [2]) for name in "xy"]
+    node = onnx.helper.make_node("Abs", ["x"], ["y"])
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ends[:1], ends[1:]))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    done = run(SMALL, str(path))
+    assert done == "[1.0, 2.0] False False"

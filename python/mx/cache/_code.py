@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from hashlib import sha256
+
+from ._sha import sha256
 
 _ROOT = os.path.dirname(os.path.dirname(__file__))
 

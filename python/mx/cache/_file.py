@@ -15,10 +15,11 @@ import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, BinaryIO
 
 import ffi
+
+from ._sha import sha256
 
 VERSION = 2
 

@@ -5,14 +5,13 @@ With them, and with a model of a device that is kept, a plan need not read the f
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 import onnx
 import onnx_ir
 
 import ffi
 
 from ..cache._code import code_stamp
+from ..cache._sha import sha256
 from ..cache._use import Cache
 from ._unread import Interface
 

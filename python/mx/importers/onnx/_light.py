@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BufferedIOBase
 
+from ...cache._sha import sha256
 from ...graph._elements import Bytes, Elements
 
 # Of fewer bytes elements stay in the model.
@@ -39,9 +40,7 @@ class Aside:
 
     def digest(self, light: bytes) -> str:
         """A checksum of a model without these elements, of which it has their sizes."""
-        import hashlib  # 4 MB, which most models do without
-
-        digest = hashlib.sha256(repr(self.elements.sizes()).encode())
+        digest = sha256(repr(self.elements.sizes()).encode(), len(light))
         digest.update(light.replace(self._secret, bytes(len(self._secret))))
         return digest.hexdigest()
 
