@@ -19,6 +19,7 @@ from time import perf_counter
 
 from benchmarks.compare import environment
 from benchmarks.compare.models.runtimes import Contestant, contestants
+from benchmarks.models import MODELS
 
 LEFT_OUT = "torch eager"
 
@@ -50,12 +51,12 @@ def losses(runners: Sequence[Contestant], seconds: float) -> dict[str, tuple[flo
 def main() -> None:
     """Prints a line for each model and batch."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", help="resnet50, bert and lenet by default")
+    parser.add_argument("--model", action="append", choices=MODELS, help="all by default")
     parser.add_argument("--batch", type=int, action="append", help="1 by default")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    for name in options.model or ("resnet50", "bert", "lenet"):
+    for name in options.model or MODELS:
         for batch in options.batch or (1,):
             runners = contestants(name, batch, options.threads, set())
             found = losses([one for one in runners if one.name != LEFT_OUT], options.seconds)
