@@ -14,6 +14,8 @@ from ._recurrent_training import (
     check,
     joined,
     of_direction,
+    of_directions,
+    of_products,
     product,
     state,
     step_product,
@@ -141,9 +143,7 @@ def _gru_grad(
         d_again, sums = _of_state(to, gates, inner, before, kept)
         d_w = product(to, gates, rows, transpose_a=True)
         made.append([d_w, d_again, sums, d_h])
-    assert d_x is not None
-    parts = [joined(to, parts) for parts in zip(*made, strict=True)]
-    return [to.reshape(d_x, x.shape), *parts]
+    return of_directions(to, x, d_x, made)
 
 
 def _of_state(
@@ -205,17 +205,6 @@ def _rnn_grad(
         gates = to.reshape(gates, (count, hidden))
         first = to.row_major(state(to, initial_h, number, one))
         before = to.reshape(before_steps(to, own, first, is_reversed), (count, hidden))
-        share = product(to, gates, of_direction(to, w, number))
-        d_x = share if d_x is None else to.call(np.add, d_x, share)
-        sums = to.call(np.sum, gates, axis=0)
-        made.append(
-            [
-                product(to, gates, rows, transpose_a=True),
-                product(to, gates, before, transpose_a=True),
-                to.call(np.concatenate, [sums, sums], axis=0),
-                d_h,
-            ]
-        )
-    assert d_x is not None
-    parts = [joined(to, parts) for parts in zip(*made, strict=True)]
-    return [to.reshape(d_x, x.shape), *parts]
+        d_x, parts = of_products(to, gates, rows, before, of_direction(to, w, number), d_x)
+        made.append([*parts, d_h])
+    return of_directions(to, x, d_x, made)

@@ -127,6 +127,30 @@ def before_steps(to: Lowering, y: Value, first: Value, is_reversed: bool) -> Val
     return made
 
 
+def of_products(
+    to: Lowering, gates: Value, rows: Value, before: Value, w: Value, d_x: Value | None
+) -> tuple[Value, list[Value]]:
+    """From gradients of gates, which are sums of products, those of x, added to what is there of
+    another direction, and those of the weights, the recurrent weights and both biases."""
+    share = product(to, gates, w)
+    sums = to.call(np.sum, gates, axis=0)
+    parts = [
+        product(to, gates, rows, transpose_a=True),
+        product(to, gates, before, transpose_a=True),
+        to.call(np.concatenate, [sums, sums], axis=0),
+    ]
+    return share if d_x is None else to.call(np.add, d_x, share), parts
+
+
+def of_directions(
+    to: Lowering, x: Value, d_x: Value | None, made: Sequence[Sequence[Value]]
+) -> list[Value]:
+    """The gradients of x and of all else, of those of each direction."""
+    assert d_x is not None
+    parts = [joined(to, parts) for parts in zip(*made, strict=True)]
+    return [to.reshape(d_x, x.shape), *parts]
+
+
 @rule(f"{DOMAIN}::LSTMGrad")
 def _lstm_grad(
     to: Lowering,
@@ -171,18 +195,6 @@ def _lstm_grad(
         first = state(to, initial_h, number, one)
         before = before_steps(to, of_direction(to, y, number, 1), first, is_reversed)
         before = to.reshape(before, (steps * batch, hidden))
-        share = product(to, gates, of_direction(to, w, number))
-        d_x = share if d_x is None else to.call(np.add, d_x, share)
-        sums = to.call(np.sum, gates, axis=0)
-        made.append(
-            [
-                product(to, gates, rows, transpose_a=True),
-                product(to, gates, before, transpose_a=True),
-                to.call(np.concatenate, [sums, sums], axis=0),
-                d_h,
-                d_c,
-            ]
-        )
-    assert d_x is not None
-    parts = [joined(to, parts) for parts in zip(*made, strict=True)]
-    return [to.reshape(d_x, x.shape), *parts]
+        d_x, parts = of_products(to, gates, rows, before, of_direction(to, w, number), d_x)
+        made.append([*parts, d_h, d_c])
+    return of_directions(to, x, d_x, made)
