@@ -136,13 +136,17 @@ def compute(
     # It reads the descriptions of all operators, of which many models need none.
     from onnx.reference import ReferenceEvaluator
 
+    from ._reference import OPERATORS
+
     proto = serde.serialize_node(node)
     given = {
         name: array for name, array in zip(proto.input, arrays, strict=True) if array is not None
     }
     try:
         with numpy.errstate(all="ignore"):
-            evaluator = ReferenceEvaluator(proto, opsets=dict(opsets) if opsets else None)
+            evaluator = ReferenceEvaluator(
+                proto, opsets=dict(opsets) if opsets else None, new_ops=OPERATORS
+            )
             results = evaluator.run(None, given)
     except Exception:  # whatever the arithmetic of a model that makes no sense raises
         return None

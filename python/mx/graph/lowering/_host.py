@@ -130,6 +130,8 @@ class HostNode:
         # Few models need it, and it takes longer to import than all else.
         from onnx.reference import ReferenceEvaluator
 
+        from .._reference import OPERATORS
+
         graph = onnx.GraphProto()
         graph.node.append(self.proto)
         graph.name = self.node.op_type
@@ -137,7 +139,7 @@ class HostNode:
             graph.input.add().name = name
         for name in filter(None, self.proto.output):
             graph.output.add().name = name
-        return ReferenceEvaluator(graph, opsets=self.opset)
+        return ReferenceEvaluator(graph, opsets=self.opset, new_ops=OPERATORS)
 
     def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
         """Shapes and element types of the outputs. Declined where elements decide them."""

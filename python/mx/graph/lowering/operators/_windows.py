@@ -175,6 +175,14 @@ def _lp_pool(
     return cast(to, to.call(np.power, total, 1 / p), x.dtype)
 
 
+@rule("GlobalLpPool")
+def _global_lp_pool(to: Lowering, x: Value, *, p: float = 2) -> Value:
+    axes = tuple(range(2, len(x.shape)))
+    powers = to.call(np.power, to.call(np.abs, widened(to, x)), float(p))
+    total = to.call(np.sum, powers, axis=axes, keepdims=True)
+    return cast(to, to.call(np.power, total, 1 / p), x.dtype)
+
+
 def _global(function: Any) -> Any:
     def lower(to: Lowering, x: Value) -> Value:
         axes = tuple(range(2, len(x.shape)))

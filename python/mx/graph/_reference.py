@@ -1,0 +1,100 @@
+"""Operators of ONNX that onnx's reference implementations lack, or give something else for.
+
+Imported where a node is computed by those, as they take long to import.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy
+import onnx
+from onnx.reference.op_run import OpRun
+
+Array: TypeAlias = numpy.ndarray[Any, Any]
+
+
+class MaxRoiPool(OpRun):
+    """The largest element of each part of regions of images; 0 for a part outside of its image.
+
+    Corners of regions are rounded to elements, the last of which belong to them.
+    """
+
+    op_domain = ""
+
+    def _run(self, x: Array, rois: Array, pooled_shape: Any, spatial_scale: float) -> tuple[Array]:
+        parts = [int(count) for count in pooled_shape]
+        made = numpy.zeros((len(rois), x.shape[1], *parts), x.dtype)
+        for region, roi in enumerate(rois):
+            image = int(roi[0])
+            if image != roi[0] or not 0 <= image < len(x):
+                raise ValueError(
+                    f"input 'rois': expected an image of 0 to {len(x) - 1}, got {roi[0]:g}"
+                )
+            # Halves are rounded away from zero.
+            corners = [float(corner) * spatial_scale for corner in roi[1:]]
+            if not numpy.isfinite(corners).all():
+                raise ValueError(f"input 'rois': expected finite corners, got {roi[1:].tolist()}")
+            left, top, right, bottom = (
+                int(numpy.copysign(numpy.floor(abs(one) + 0.5), one)) for one in corners
+            )
+            rows = _bounds(top, bottom, parts[0], x.shape[2])
+            columns = _bounds(left, right, parts[1], x.shape[3])
+            for i, (first, last) in enumerate(rows):
+                for j, (begin, end) in enumerate(columns):
+                    if first < last and begin < end:
+                        part = x[image, :, first:last, begin:end]
+                        made[region, :, i, j] = part.max(axis=(1, 2))
+        return (made,)
+
+
+def _bounds(first: int, last: int, parts: int, extent: int) -> list[tuple[int, int]]:
+    """Where each part begins and ends, cut to where elements are."""
+    size = max(last - first + 1, 1)
+
+    def cut(position: int) -> int:
+        return min(max(first + position, 0), extent)
+
+    return [(cut(i * size // parts), cut(-(-(i + 1) * size // parts))) for i in range(parts)]
+
+
+class Multinomial(OpRun):
+    """Numbers of classes drawn by their unnormalized logarithms of probabilities."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, dtype: int, sample_size: int, seed: float | None = None
+    ) -> tuple[Array]:
+        random = numpy.random.default_rng(None if seed is None else _bits(seed))
+        # The largest sum of a logarithm and a number of Gumbel's distribution is of a class as
+        # often as is its probability.
+        noise = random.gumbel(size=(len(x), sample_size, x.shape[1]))
+        drawn = numpy.argmax(x.astype("float64")[:, None, :] + noise, axis=2)
+        return (drawn.astype(onnx.helper.tensor_dtype_to_np_dtype(dtype)),)
+
+
+def _bits(seed: float) -> int:
+    """A seed of a generator, another for each number."""
+    return int(numpy.float32(seed).view("uint32"))
+
+
+class Unique(OpRun):
+    """What occurs in a tensor, or along an axis, sorted or in the order of the first of each."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:  # noqa: A002
+        _, first, inverse, counts = numpy.unique(x, True, True, True, axis=axis)
+        inverse = inverse.reshape(-1)
+        if not sorted:
+            order = numpy.argsort(first)
+            ranks = numpy.empty_like(order)
+            ranks[order] = numpy.arange(len(order))
+            first, inverse, counts = first[order], ranks[inverse], counts[order]
+        values = numpy.take(x, first, axis=axis)
+        found = (values, *(one.astype("int64") for one in (first, inverse, counts)))
+        return found[: len(self.onnx_node.output)]
+
+
+OPERATORS = [MaxRoiPool, Multinomial, Unique]
