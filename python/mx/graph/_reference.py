@@ -11,51 +11,23 @@ import numpy
 import onnx
 from onnx.reference.op_run import OpRun
 
+from ._regions import parts_of_regions
+
 Array: TypeAlias = numpy.ndarray[Any, Any]
 
 
 class MaxRoiPool(OpRun):
-    """The largest element of each part of regions of images; 0 for a part outside of its image.
-
-    Corners of regions are rounded to elements, the last of which belong to them.
-    """
+    """The largest element of each part of regions of images; 0 for a part outside of its image."""
 
     op_domain = ""
 
     def _run(self, x: Array, rois: Array, pooled_shape: Any, spatial_scale: float) -> tuple[Array]:
-        parts = [int(count) for count in pooled_shape]
-        made = numpy.zeros((len(rois), x.shape[1], *parts), x.dtype)
-        for region, roi in enumerate(rois):
-            image = int(roi[0])
-            if image != roi[0] or not 0 <= image < len(x):
-                raise ValueError(
-                    f"input 'rois': expected an image of 0 to {len(x) - 1}, got {roi[0]:g}"
-                )
-            # Halves are rounded away from zero.
-            corners = [float(corner) * spatial_scale for corner in roi[1:]]
-            if not numpy.isfinite(corners).all():
-                raise ValueError(f"input 'rois': expected finite corners, got {roi[1:].tolist()}")
-            left, top, right, bottom = (
-                int(numpy.copysign(numpy.floor(abs(one) + 0.5), one)) for one in corners
-            )
-            rows = _bounds(top, bottom, parts[0], x.shape[2])
-            columns = _bounds(left, right, parts[1], x.shape[3])
-            for i, (first, last) in enumerate(rows):
-                for j, (begin, end) in enumerate(columns):
-                    if first < last and begin < end:
-                        part = x[image, :, first:last, begin:end]
-                        made[region, :, i, j] = part.max(axis=(1, 2))
+        made = numpy.zeros((len(rois), x.shape[1], *map(int, pooled_shape)), x.dtype)
+        for part in parts_of_regions(x.shape, rois, pooled_shape, spatial_scale):
+            region, row, column = part.at
+            found = x[part.image, :, part.rows, part.columns]
+            made[region, :, row, column] = found.max(axis=(1, 2))
         return (made,)
-
-
-def _bounds(first: int, last: int, parts: int, extent: int) -> list[tuple[int, int]]:
-    """Where each part begins and ends, cut to where elements are."""
-    size = max(last - first + 1, 1)
-
-    def cut(position: int) -> int:
-        return min(max(first + position, 0), extent)
-
-    return [(cut(i * size // parts), cut(-(-(i + 1) * size // parts))) for i in range(parts)]
 
 
 class Multinomial(OpRun):

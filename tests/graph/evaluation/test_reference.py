@@ -133,9 +133,9 @@ def test_multinomial(dtype: int) -> None:
     numpy.testing.assert_array_equal(got, again)
     assert got.dtype == ("int32" if dtype == 6 else "int64") and got.shape == (2, count)
     for row, shares in zip(got, weights / weights.sum(axis=1, keepdims=True), strict=True):
-        deviation = numpy.sqrt(count * shares * (1 - shares))
+        spread = numpy.sqrt(count * shares * (1 - shares))
         found = numpy.bincount(row, minlength=5)
-        assert (abs(found - count * shares) <= 5 * deviation).all(), found
+        assert (abs(found - count * shares) <= 5 * spread).all(), found
 
 
 # Tensors, and the axis along which parts of them are compared.

@@ -325,6 +325,14 @@ case(
     output_width=2,
     spatial_scale=0.9,
 )
+case(
+    "MaxRoiPool",
+    r(2, 2, 6, 7),
+    numpy.array([[0, 0, 0, 8, 9], [1, 3, 2, 11, 7], [0, 20, 4, 30, 9], [1, 3, 2, 3, 2]], "float64"),
+    fixed=(1,),
+    pooled_shape=[2, 3],
+    spatial_scale=0.5,
+)
 case("DeformConv", r(1, 2, 4, 4), r(3, 2, 2, 2), 0.4 * u(1, 8, 3, 3), r(3), p(1, 4, 3, 3))
 case("Det", r(2, 3, 3), torch=torch.det)
 case(

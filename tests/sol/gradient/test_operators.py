@@ -42,6 +42,10 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "ConvGradInput": ([f(1, 4, 3, 3), f(4, 1, 3, 3), shape(1, 2, 5, 5)], {"group": 2}),
     "ConvGradWeight": ([f(1, 2, 5, 5), f(1, 4, 3, 3), shape(4, 1, 3, 3)], {"group": 2}),
     "MaxPoolGrad": ([f(1, 1, 2), shape(0, 3).reshape(1, 1, 2), shape(1, 1, 4)], {}),
+    "MaxRoiPoolGrad": (
+        [f(2, 3, 2, 2), f(1, 3, 5, 6), numpy.array([[0, 0, 0, 3, 4], [0, 2, 1, 9, 9]], "float32")],
+        {"pooled_shape": [2, 2]},
+    ),
     "AveragePoolGrad": ([f(1, 1, 2), shape(1, 1, 4)], {"kernel_shape": [2], "strides": [2]}),
     "BatchNormTraining": ([f(2, 3, 4), f(3), f(3), f(3), f(3) ** 2], {}),
     "BatchNormGrad": ([f(2, 3, 4), f(2, 3, 4), f(3), f(3), f(3) ** 2 + 0.5], {}),

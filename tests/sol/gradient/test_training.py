@@ -253,14 +253,14 @@ def test_integers_have_no_gradients() -> None:
 
 def test_errors_name_node_and_module() -> None:
     graph = graph_of("""
-    g (float[1, 2, 4, 4] x, float[3, 5] r) => (float[3, 2, 1, 1] y) {
+    g (float[1, 2, 4, 4] x, float[3, 4] r, int64[3] b) => (float[3, 2, 1, 1] y) {
       z = Exp (x)
-      y = MaxRoiPool <pooled_shape = [1, 1]> (z, r)
+      y = RoiAlign <mode = "max", sampling_ratio = 2> (z, r, b)
     }
     """)
-    node = next(one for one in graph.nodes if one.op_type == "MaxRoiPool")
+    node = next(one for one in graph.nodes if one.op_type == "RoiAlign")
     node.metadata_props["mx.module"] = "encoder.regions"
-    match = r"node '.*' \(MaxRoiPool\) in module 'encoder.regions' has no gradient: how its regions"
+    match = r"node '.*' \(RoiAlign\) in module 'encoder.regions' has no gradient: mode=max"
     with pytest.raises(GraphError, match=match):
         training(graph, ["x"])
 

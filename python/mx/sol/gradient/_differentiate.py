@@ -11,7 +11,6 @@ from ...graph.lowering._node import describe, used_by
 from ._rules import (
     DETACHED,
     GRAPH_RULES,
-    MISSING,
     RULES,
     WITHOUT,
     Call,
@@ -103,7 +102,7 @@ def _by_rule(
             raise no_gradient(node, str(error)) from None
     rule = RULES.get(name)
     if rule is None:
-        raise no_gradient(node, MISSING.get(name, "there is no rule for it"))
+        raise no_gradient(node, "there is no rule for it")
     try:
         made = rule(to, Call(node, grads, wanted))
     except Declined as error:

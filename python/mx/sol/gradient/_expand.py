@@ -15,7 +15,7 @@ from ...graph.lowering._value import Value
 from ...importers._builder import Names
 from ._copies import Copy, let_go
 from ._differentiate import depending, leading, no_gradient
-from ._rules import EXPANSIONS, GRAPH_RULES, MISSING, RULES, WITHOUT, Call, Declined, name_of
+from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, name_of
 from ._writer import Writer
 
 # How often what a node is short for is looked at again.
@@ -53,7 +53,7 @@ def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
                 return False
             raise no_gradient(node, str(error)) from None
         outputs = [made] if isinstance(made, ir.Value) else list(made)
-    elif name in RULES or name in GRAPH_RULES or name in WITHOUT or name in MISSING:
+    elif name in RULES or name in GRAPH_RULES or name in WITHOUT:
         return False
     else:
         outputs = _by_body(graph, to, node)

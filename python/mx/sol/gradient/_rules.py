@@ -104,8 +104,6 @@ GRAPH_RULES: dict[str, GraphRule] = {}
 EXPANSIONS: dict[str, Expansion] = {}
 # No derivative by inputs of these is other than zero, for the reason that stands there.
 WITHOUT: dict[str, str] = {}
-# What has derivatives that there are no rules for, with what the error says.
-MISSING: dict[str, str] = {}
 
 # By operator, the first of its outputs that no gradient goes through: running statistics.
 DETACHED = {"BatchNormalization": 1, "mxffi.sol::BatchNormTraining": 1}
@@ -140,12 +138,6 @@ def without(reason: str, operators: str) -> None:
     """Lists operators that have no derivative."""
     for name in operators.split():
         _add(WITHOUT, name, reason)
-
-
-def missing(reason: str, operators: str) -> None:
-    """Lists operators that cannot be differentiated yet."""
-    for name in operators.split():
-        _add(MISSING, name, reason)
 
 
 def _add(table: dict[str, Any], name: str, item: Any) -> None:

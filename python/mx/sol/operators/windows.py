@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy
 
+from ...graph._regions import parts_of_regions
 from ._describe import Array, Ints, operator
-from ._inference import shaped
+from ._inference import like, shaped
 
 
 def _last(parts: tuple[slice | int, ...]) -> tuple[Any, ...]:
@@ -121,6 +122,23 @@ def max_pool_grad(dY: Array, Indices: Array, shape: Array) -> Array:
     made = numpy.zeros(size, dY.dtype)
     numpy.add.at(made, Indices.reshape(-1), dY.reshape(-1))
     return made.reshape(tuple(int(extent) for extent in shape))
+
+
+@operator("MaxRoiPoolGrad", "dX", like(1))
+def max_roi_pool_grad(
+    dY: Array, X: Array, rois: Array, *, pooled_shape: Ints = None, spatial_scale: float = 1.0
+) -> Array:
+    """The gradient of MaxRoiPool for its input: that of a part goes to the first of its largest
+    elements. Attributes are those of MaxRoiPool."""
+    made = numpy.zeros(X.shape, dY.dtype)
+    channels = numpy.arange(X.shape[1])
+    for part in parts_of_regions(X.shape, rois, _filled(pooled_shape, 2, 1), spatial_scale):
+        region, i, j = part.at
+        found = X[part.image, :, part.rows, part.columns]
+        row, column = numpy.divmod(found.reshape(len(channels), -1).argmax(axis=1), found.shape[2])
+        row, column = row + part.rows.start, column + part.columns.start
+        made[part.image, channels, row, column] += dY[region, :, i, j]
+    return made
 
 
 @operator("AveragePoolGrad", "dX", shaped(1), like={0: 1})

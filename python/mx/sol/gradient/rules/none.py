@@ -1,8 +1,8 @@
-"""Operators of ONNX that have no derivative, and those that have one but no rule yet."""
+"""Operators of ONNX that have no derivative."""
 
 from __future__ import annotations
 
-from .._rules import missing, without
+from .._rules import without
 
 without(
     "its outputs are truth values or integers",
@@ -36,4 +36,3 @@ without(
     "its inputs are no numbers",
     "ImageDecoder RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
 )
-missing("how its regions are cut depends on elements", "MaxRoiPool")

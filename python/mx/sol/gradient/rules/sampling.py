@@ -11,7 +11,7 @@ import numpy
 import onnx_ir as ir
 
 from ....importers._builder import dtype_of
-from .._rules import Call, Declined, expansion
+from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
@@ -174,6 +174,13 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
     found = to.Mul(found, plane.number(to.Unsqueeze(near, [1])))
     parts = [to.extent(regions, 0), to.extent(x, 1), to.ints([rows, ratio, columns, ratio])]
     return to.ReduceMean(to.Reshape(found, to.Concat(*parts, axis=0)), [3, 5], keepdims=0)
+
+
+@gradient("MaxRoiPool")
+def _max_roi_pool(to: Writer, call: Call) -> Sequence[ir.Value | None]:
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    made = to.own_like("MaxRoiPoolGrad", call.dy, call.x, call.input(1), like=call.x, **attributes)
+    return [made, None]
 
 
 @expansion("DeformConv")
