@@ -6,10 +6,15 @@ import contextlib
 import ctypes
 import os
 import sys
+from array import array
 
 _MADV_DONTNEED = 4  # as Linux numbers it
 # Of less it is not worth the call.
 _FEWEST_BYTES = 1 << 18
+# Of an entry of /proc/self/pagemap: its bytes, and the bits for a page that is in memory or in the
+# swap, and for one of a file.
+_ENTRY = 8
+_PRESENT, _OF_FILE = 3 << 62, 1 << 61
 
 
 class Code:
@@ -20,21 +25,22 @@ class Code:
     """
 
     def __init__(self, *paths: str) -> None:
-        self._spans: list[tuple[int, int]] = []
-        if sys.platform.startswith("linux"):
-            with contextlib.suppress(OSError, ValueError):
-                self._spans = _spans_of({os.path.realpath(path) for path in paths})
+        self._paths = {os.path.realpath(path) for path in paths}
 
     def give_back(self) -> None:
         """Has the system forget which pages of it the process has looked at.
 
-        They are those of the file, so that one that is needed again is there at once.
+        They are those of the file, so that one that is needed again is there at once. Code that
+        somebody has changed, as debuggers do for breakpoints, stays as it is.
         """
-        if self._spans:
+        if not sys.platform.startswith("linux"):
+            return
+        with contextlib.suppress(OSError, ValueError):
             advise = ctypes.CDLL(None).madvise
             advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-            for begin, size in self._spans:
-                advise(begin, size, _MADV_DONTNEED)
+            for begin, size in _spans_of(self._paths):
+                if _is_as_in_file(begin, size):
+                    advise(begin, size, _MADV_DONTNEED)
 
 
 def _spans_of(paths: set[str]) -> list[tuple[int, int]]:
@@ -49,3 +55,16 @@ def _spans_of(paths: set[str]) -> list[tuple[int, int]]:
                 if end - begin >= _FEWEST_BYTES:
                     found.append((begin, end - begin))
     return found
+
+
+def _is_as_in_file(begin: int, size: int) -> bool:
+    """Whether no page of what is mapped has been written, so that it is a copy.
+
+    `Private_Dirty` of /proc/self/smaps says so, too, but looks at all memory of the process.
+    """
+    page = os.sysconf("SC_PAGE_SIZE")
+    with open("/proc/self/pagemap", "rb", buffering=0) as pagemap:
+        pagemap.seek(begin // page * _ENTRY)
+        entries = array("Q", pagemap.read(size // page * _ENTRY))
+    is_whole = len(entries) == size // page
+    return is_whole and not any(one & _PRESENT and not one & _OF_FILE for one in set(entries))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -42,6 +43,37 @@ x = numpy.ones((1, 64, 56, 56), "f")
 (y,) = plan(x)
 print(in_memory(path), plan.steps()[0].backend, float(y[0, 0, 0, 0]))
 """
+
+# It writes into the displacement of a nop, as a debugger writes a breakpoint, and prints what is
+# there after code was given back.
+CHANGED = """
+import mx
+from mx import _library, _mapped
+
+code = _mapped.Code(_library.PATH)
+begin, size = max(_mapped._spans_of(code._paths), key=lambda span: span[1])
+nop = bytes.fromhex("662e0f1f8400000000")
+with open("/proc/self/mem", "r+b", buffering=0) as memory:
+    memory.seek(begin)
+    address = begin + memory.read(size).index(nop) + 5
+    code.give_back()
+    try:
+        memory.seek(address)
+        memory.write(b"\\1")
+    except OSError:
+        print(1)  # the system forbids it
+    else:
+        code.give_back()
+        memory.seek(address)
+        print(memory.read(1)[0])
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/pagemap"), reason="asks Linux")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows nops of x86")
+def test_code_that_was_changed_stays() -> None:
+    done = subprocess.run([sys.executable, "-c", CHANGED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/smaps"), reason="asks Linux")
