@@ -148,6 +148,21 @@ ERRORS = {
         "s = SequenceConstruct (a, b)  i = Constant <value_int = 2> ()  y = SequenceAt (s, i)",
         "the position 2 in a sequence of 2",
     ),
+    "a position to insert at that is not there": (
+        "s = SequenceConstruct (a, b)  i = Constant <value_int = 3> ()"
+        "  t = SequenceInsert (s, a, i)  y = ConcatFromSequence <axis = 0> (t)",
+        r"node '.*' \(SequenceInsert\): the position 3 in a sequence of 2",
+    ),
+    "a position to erase that is not there": (
+        "s = SequenceConstruct (a, b)  i = Constant <value_int = -3> ()"
+        "  t = SequenceErase (s, i)  y = ConcatFromSequence <axis = 0> (t)",
+        r"node '.*' \(SequenceErase\): the position -3 in a sequence of 2",
+    ),
+    "nothing to erase": (
+        "e = SequenceEmpty <dtype = 11> ()  s = SequenceErase (e)  t = SequenceInsert (s, a)"
+        "  y = ConcatFromSequence <axis = 0> (t)",
+        r"node '.*' \(SequenceErase\) erases an item of an empty sequence",
+    ),
 }
 
 

@@ -130,6 +130,8 @@ def _unpool(node: Checked) -> None:
 def _sequence(node: Checked) -> None:
     items, operator = node.inputs[0], node.node.op_type
     position = node.scalar(2 if operator == "SequenceInsert" else 1)
+    if operator == "SequenceErase" and items == [] and node.value(1) is None:
+        node.fail("input 'input_sequence'", "one item or more", "an empty sequence")
     if not isinstance(items, list) or position is None:
         return
     count = len(items)

@@ -5,8 +5,11 @@ So nothing is differentiated but those tensors, where it is known which one is r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
+from ....graph.lowering._node import describe
 from ....importers._builder import dtype_of
 from .._copies import Copy
 from .._rules import Call, Declined, expansion, gradient
@@ -19,10 +22,7 @@ _ITEMS = "gradient.items"
 @expansion("SequenceAt")
 def _at(to: Writer, call: Call) -> ir.Value:
     items = _items(to, call.x)
-    position = _position(call.input(1))
-    if not -len(items) <= position < len(items):
-        raise Declined(f"the position {position} in a sequence of {len(items)}")
-    return _same(to, items[position])
+    return _same(to, items[_position(call, 1, items)])
 
 
 @expansion("ConcatFromSequence")
@@ -85,12 +85,18 @@ def _items(to: Writer, sequence: ir.Value) -> list[ir.Value]:
     if node.op_type in ("Identity", "Optional", "OptionalGetElement"):
         return _items(to, call.x)
     if node.op_type == "SequenceInsert":
-        items, position = list(_items(to, call.x)), call.optional(2)
-        items.insert(len(items) if position is None else _position(position), call.input(1))
+        items = list(_items(to, call.x))
+        position = len(items) if call.optional(2) is None else _position(call, 2, items, 1)
+        items.insert(position, call.input(1))
         return items
     if node.op_type == "SequenceErase":
-        items, position = list(_items(to, call.x)), call.optional(1)
-        del items[-1 if position is None else _position(position)]
+        items = list(_items(to, call.x))
+        if call.optional(1) is not None:
+            del items[_position(call, 1, items)]
+        elif items:
+            del items[-1]
+        else:
+            raise Declined(f"{describe(node)} erases an item of an empty sequence")
         return items
     if node.op_type == "SplitToSequence":
         return _written(node, lambda: [_parts(to, call)])[0]
@@ -153,8 +159,14 @@ def _mapped(to: Writer, call: Call) -> list[list[ir.Value]]:
     return made
 
 
-def _position(value: ir.Value) -> int:
-    tensor = ir.convenience.get_const_tensor(value)
+def _position(call: Call, index: int, items: Sequence[ir.Value], behind: int = 0) -> int:
+    """The position among some items, or as many behind them, that an input of a node says."""
+    tensor = ir.convenience.get_const_tensor(call.input(index))
     if tensor is None:
         raise Declined("a position in a sequence is computed")
-    return int(tensor.numpy().reshape(()))
+    found = int(tensor.numpy().reshape(()))
+    count = len(items)
+    if not -count <= found < count + behind:
+        node = f"{describe(call.node)}: " if call.node.op_type != "SequenceAt" else ""
+        raise Declined(f"{node}the position {found} in a sequence of {count}")
+    return found
