@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import onnx.parser
 import onnx_ir
 import pytest
 import torch
@@ -30,6 +33,38 @@ def onnx_model(activation: str) -> Graph:
     opsets = [helper.make_opsetid("", 21)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return Graph(onnx_ir.from_proto(model))
+
+
+# Nodes that give y of x, and the same by torch. i, j and n are weights of integers.
+SEQUENCES = {
+    "at": (
+        "s = SplitToSequence <axis = 0> (x, n)  y = SequenceAt (s, i)",
+        lambda x: x[1:],
+    ),
+    "erased": (
+        "s = SequenceConstruct (x, x)  t = SequenceErase (s, j)"
+        "  y = ConcatFromSequence <axis = 0> (t)",
+        lambda x: x,
+    ),
+    "inserted": (
+        "z = Exp (x)  s = SequenceConstruct (x)  t = SequenceInsert (s, z, j)"
+        "  y = SequenceAt (t, j)",
+        torch.exp,
+    ),
+}
+
+
+@pytest.mark.parametrize(("nodes", "by_torch"), SEQUENCES.values(), ids=SEQUENCES)
+def test_positions_in_sequences(nodes: str, by_torch: Any) -> None:
+    weights = "int64 i = {1}, int64 j = {0}, int64[2] n = {1, 3}"
+    text = f"g (float[4, 3] x) => (float[p, q] y) <{weights}> {{ {nodes} }}"
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
+    fast = sol.optimize(Graph(onnx_ir.from_proto(model)), framework="torch")
+    x = torch.rand(4, 3, requires_grad=True)
+    (by_torch(x) ** 2).sum().backward()
+    wanted, x.grad = x.grad, None
+    (fast(x) ** 2).sum().backward()
+    torch.testing.assert_close(x.grad, wanted)
 
 
 @pytest.mark.parametrize(("activation", "reads"), [("Sigmoid", True), ("Neg", False)])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
+import onnx_ir
 
 from .. import numpy as np
 from ..context import Context, cpu
@@ -27,6 +28,10 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 # Shapes, and versions of their own, that are kept; of more the oldest go.
 _MOST = 64
+# Inputs of operators that say which item of a sequence is read, or how long the parts are.
+_OF_SEQUENCES = {
+    ("SequenceAt", 1), ("SequenceErase", 1), ("SequenceInsert", 2), ("SplitToSequence", 1)
+}  # fmt: skip
 
 
 @dataclass
@@ -314,14 +319,15 @@ class Compiled:
     def weights(self) -> dict[str, tuple[Weight, bool]]:
         """The weights that the model has now, by name, and whether each is one to be trained.
 
-        Constants that were part of the model's code are none.
+        Constants that were part of the model's code are none, and neither are positions in
+        sequences: another one makes another graph.
         """
         now = self.holder.weights() or {}
         found = {}
         for name, value in self._parsed.graph.model.graph.initializers.items():
             role = value.metadata_props.get("mx.role")
             tensor = now.get(name, value.const_value)
-            if tensor is None or role == "constant":
+            if tensor is None or role == "constant" or _is_of_sequences(value):
                 continue
             is_trained = role is None and tensor.dtype.is_floating_point() and tensor.shape.rank()
             found[name] = (tensor, bool(is_trained))
@@ -380,6 +386,11 @@ class Compiled:
         else:
             why = f"{numbered} may vary, if `vdims` of sol.optimize says so"
         raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
+
+
+def _is_of_sequences(weight: onnx_ir.Value) -> bool:
+    """Whether a weight says where an item of a sequence is, or how long parts are."""
+    return any((use.node.op_type, use.idx) in _OF_SEQUENCES for use in weight.uses())
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
