@@ -1,5 +1,7 @@
 """What backends expect layers to take: the order follows it, and it is told."""
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,11 @@ def test_order(estimates, order):
     assert "".join(one.name for one in Chooser(backends).order(layer)) == order
     other = Layer("n", 0, "Neg", 13, (x,), {}, 1, Followers())
     assert "".join(one.name for one in Chooser(backends).order(other)) == "abc"
-    assert not other.estimates
+    told = {name: 4 * one for name, one in zip("abc", estimates, strict=True) if one is not None}
+    assert Chooser(backends).estimates(layer) == (told if len(told) > 1 else {})
+    assert Chooser(backends).estimates(other) == {}
+    with pytest.raises(FrozenInstanceError):
+        layer.name = "another one"
 
 
 # Backends, which of them executes the node, and what is told of it.
@@ -71,6 +77,7 @@ def test_what_is_told(backends, chosen, why):
     (row,) = plan.explain()
     assert (row.where, row.why) == (chosen, why)
     (step,) = plan.steps()
+    assert step.reasons == (("b: not today",) if len(backends[1]) > 2 else ())
     expected = {one[0]: one[1] for one in backends}[chosen]
     assert step.estimate == (None if expected is None else 3 * expected)
 

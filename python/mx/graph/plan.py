@@ -229,7 +229,7 @@ class Plan:
         """
         steps = {step.node: step for step in self.steps()}.values()
         return Explanation(
-            (row_of(step.node, step.backend, "; ".join(step.reasons)) for step in steps),
+            (row_of(step.node, step.backend, step.why) for step in steps),
             self.summary(),
             ("node", "operator", "backend", "why none before it"),
         )

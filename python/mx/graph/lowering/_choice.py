@@ -14,7 +14,7 @@ from ._value import Followers, Value
 _NOISE = 0.2
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Layer:
     """A node for which a backend is looked for."""
 
@@ -27,8 +27,6 @@ class Layer:
     num_outputs: int
     followers: Followers  # which the kernel of the node may compute, too
     precision: str = ""  # as Lowering has it
-    # Microseconds by backend, where an order was decided by them.
-    estimates: Mapping[str, float] | None = None
 
 
 class Chooser:
@@ -53,7 +51,15 @@ class Chooser:
         found = self._asked.get(operator)
         if found is None:
             found = self._asked[operator] = self.asked(operator)
-        return by_estimate(layer, found) if operator in self.contested else found
+        return by_estimate(self.estimates(layer), found) if operator in self.contested else found
+
+    def estimates(self, layer: Layer) -> Mapping[str, float]:
+        """The microseconds that backends expect a layer to take, where an order is decided by
+        them."""
+        if layer.operator not in self.contested:
+            return {}
+        every = ((one.name, one.estimate(layer)) for one in self.asked(layer.operator))
+        return {name: estimate for name, estimate in every if estimate is not None}
 
     def asked(self, operator: str) -> tuple[Backend, ...]:
         """The backends that are asked for an operator, in the order without estimates."""
@@ -70,17 +76,11 @@ def contested(backends: Sequence[Backend]) -> frozenset[str]:
     return frozenset(operator for operator, count in counts.items() if count > 1)
 
 
-def by_estimate(layer: Layer, backends: Sequence[Backend]) -> Sequence[Backend]:
+def by_estimate(found: Mapping[str, float], backends: Sequence[Backend]) -> Sequence[Backend]:
     """The backends in their order, but those that are estimated to be clearly faster before others.
 
-    The layer gets to know the estimates. A backend without one keeps its position.
+    A backend without an estimate keeps its position.
     """
-    found: dict[str, float] = {}
-    layer.estimates = found
-    for one in backends:
-        estimate = one.estimate(layer)
-        if estimate is not None:
-            found[one.name] = estimate
     left = [one for one in backends if one.name in found]
     if not left or min(found.values()) >= (1 - _NOISE) * max(found.values()):
         return backends

@@ -21,9 +21,9 @@ from ._node import attributes_of, is_constant, since_version
 from ._value import REJECTIONS, Declined, Followers, NeedsElements, Value
 from .checks import check_node
 
-# What a node gives, by which backend, what was estimated and why others declined, and the
-# microseconds that the backend expects it to take, None where it does not know.
-Lowered = tuple[list[Value], str, list[str], float | None]
+# What a node gives, by which backend, why others declined, and the microseconds that backends
+# expect it to take, where these decided.
+Lowered = tuple[list[Value], str, list[str], Mapping[str, float]]
 
 
 class NodeLowering:
@@ -47,7 +47,7 @@ class NodeLowering:
             self._to.taken = 0
             computed = self._compute(host, inputs)
             if computed is not None:
-                return computed, "constant", [], None
+                return computed, "constant", [], {}
         since = since_version(node, version)
         chooser, attributes = self._nodes.chooser, attributes_of(node)
         layer = Layer(
@@ -61,18 +61,15 @@ class NodeLowering:
             followers,
             self._to.precision,
         )
-        order = chooser.order(layer)
-        estimates = layer.estimates
-        reasons = [_told(estimates)] if estimates else []
-        for backend in order:
+        estimates, reasons = chooser.estimates(layer), list[str]()
+        for backend in chooser.order(layer):
             if backend.name in self._nodes.failed:
                 continue
             self._to.taken, self._to.followers = 0, layer.followers
             try:
                 outputs = backend.lower(self._to, layer.operator, since, inputs, attributes)
                 chooser.note(layer, backend.name, self._to.taken, outputs)
-                estimate = estimates.get(backend.name) if estimates else None
-                return outputs, backend.name, reasons, estimate
+                return outputs, backend.name, reasons, estimates
             except Declined as error:
                 reasons.append(f"{backend.name}: {error}")
             except NeedsElements:
@@ -81,14 +78,14 @@ class NodeLowering:
                 reasons.append(f"{backend.name}: {error}")
         self._to.taken, self._to.followers = 0, Followers()
         try:
-            return self._by_body(node, host, inputs), "body", reasons, None
+            return self._by_body(node, host, inputs), "body", reasons, estimates
         except Declined as error:
             reasons.append(f"body: {error}")
         if any(value is not None and value.dtype in _HALVES for value in inputs):
             widened = self._widened(layer, host, inputs)
             if widened is not None:
-                return *widened, reasons, None
-        return self._by_reference(node, host, inputs), "reference", reasons, None
+                return *widened, reasons, {}
+        return self._by_reference(node, host, inputs), "reference", reasons, estimates
 
     def _widened(
         self, layer: Layer, host: HostNode, inputs: list[Value | None]
@@ -230,11 +227,6 @@ class NodeLowering:
 
         passed = [None if value is None or value.known is not None else value for value in inputs]
         return self._to.function(f"reference:{node.op_type}", run, passed, specs)
-
-
-def _told(estimates: Mapping[str, float]) -> str:
-    """Estimates as reasons have them."""
-    return "estimated: " + ", ".join(f"{name} {us:.3g} us" for name, us in estimates.items())
 
 
 def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:

@@ -189,13 +189,13 @@ class Planner:
         self._to.num_outputs = len(node.outputs)
         behind = followers_of(node, self._find, program.version_of, program.own)
         followers = Followers(follower for _, follower in behind)
-        outputs, backend, reasons, estimate = self._chosen.choose(
+        outputs, backend, reasons, estimates = self._chosen.choose(
             node, self._position, inputs, followers
         )
         for read in inputs:
             if read is not None and read.known is not None:
                 read.known.release()
-        self._steps.append(Step(node, backend, tuple(reasons), estimate))
+        self._steps.append(Step(node, backend, tuple(reasons), estimates))
         chain = taken_from(node, self._to.taken)
         self._fused.update(chain)
         self._steps += [Step(one, backend, ("part of the kernel before",)) for one in chain]

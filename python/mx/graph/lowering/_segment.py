@@ -17,8 +17,20 @@ class Step:
     # The name of a backend; "body" where they have what the operator is short for, "constant" where
     # its outputs are known beforehand, "reference" and "alone" where Python executes it.
     backend: str
-    reasons: tuple[str, ...]  # why the backends before that one declined, or are not before it
-    estimate: float | None = None  # microseconds that its backend expects the layer to take
+    reasons: tuple[str, ...]  # why the backends before that one declined
+    # Microseconds that backends expect the layer to take, where their order was decided by them.
+    estimates: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def estimate(self) -> float | None:
+        """Microseconds that its backend expects the layer to take."""
+        return self.estimates.get(self.backend)
+
+    @property
+    def why(self) -> str:
+        """Why no other backend executes it, for people."""
+        every = ", ".join(f"{name} {us:.3g} us" for name, us in self.estimates.items())
+        return "; ".join([*([f"estimated: {every}"] if every else []), *self.reasons])
 
 
 @dataclass
