@@ -7,7 +7,8 @@ import copy
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -47,12 +48,7 @@ class Runner:
         self._warned: set[str] = set()
         # Why it cannot be optimized again with weights of other types.
         self._not_converted: dict[Any, str] = {}
-        # The arguments that the model was optimized with at first, and the types that its weights
-        # have had since, by those they had then.
-        self._first = self.source.args, self.source.kwargs
-        self._types: dict[Any, Any] = {}
-        # What executes arguments of other types with the same weights; None where nothing does.
-        self._others: dict[Any, Runner | None] = {}
+        self.kin = _Kin((self.source.args, self.source.kwargs), {}, {}, threading.Lock())
         self._lock = threading.Lock()
         self._refreshed = 0  # how often
         self.keywords = tuple(self.source.kwargs)
@@ -174,60 +170,29 @@ class Runner:
     def converted(self, module: Any) -> Runner:
         """What the module has beside it after it has been optimized again for weights of other
         types; this one where `fallback` lets torch execute those."""
-        with self._lock:
-            types = self.state.converted()
-            dtypes = tuple(types.items())
+        with self.kin.lock:
+            dtypes = tuple(self.state.converted().items())
             if module._sol is self and dtypes not in self._not_converted:
-                now = {old: types.get(new, new) for old, new in self._types.items()}
-                now.update((old, new) for old, new in dtypes if old not in self._types.values())
                 try:
-                    again = self._first_of(self._candidates(), now)
+                    again = _made_for(
+                        self.source.module, self.kin.first, self.types(), _options(self)
+                    )
                 except (GraphError, NotImplementedError) as error:
                     if not self.compiled.fallback:
                         raise
                     self._not_converted[dtypes] = str(error).split("\n")[0]
                 else:
+                    again.kin.lock = self.kin.lock
                     object.__setattr__(module, "_sol", again)
         found: Runner = module._sol
         return found
 
-    def _candidates(self) -> Iterator[Any]:
-        """Arguments that the module may take with weights of other types."""
-        converted = self.arguments()
-        yield converted
-        if _dtypes_of(self._first) != _dtypes_of(converted) and self._is_taken(self._first):
-            yield self._first
-
-    def _is_taken(self, example: Any) -> bool:
-        """Whether torch executes the module with these arguments: what torch exports takes factors
-        of several types, too."""
-        module = self.source.module
-        buffers = {name: one.clone() for name, one in module.named_buffers()}
-        try:
-            with torch.no_grad(), torch.random.fork_rng(devices=[]):
-                torch.func.functional_call(module, buffers, *example)
-        except Exception:  # whatever the module raises
-            return False
-        return True
-
-    def _first_of(self, examples: Iterable[Any], types: dict[Any, Any]) -> Runner:
-        """What executes the first of some examples that the module takes with the types that its
-        weights have now; the error of the first one where it takes none."""
-        errors = []
-        for args, kwargs in examples:
-            try:
-                again = Runner(_compiled(self.source.module, args, kwargs, *_options(self)))
-            except (GraphError, NotImplementedError) as error:
-                errors.append(error)
-            else:
-                again._first, again._types = self._first, types
-                again._others = {_dtypes_of((args, kwargs)): again}
-                return again
-        raise errors[0]
-
-    def arguments(self) -> Any:
-        """Those that the module was optimized with, of the types that its weights have now."""
-        return _converted_to((self.source.args, self.source.kwargs), self.state.converted())
+    def types(self) -> dict[Any, Any]:
+        """The types that the weights have now, by those that they had at first."""
+        given, known = self.state.converted(), self.kin.types
+        now = {old: given.get(new, new) for old, new in known.items()}
+        now.update((old, new) for old, new in given.items() if old not in known.values())
+        return now
 
     def of_other_types(
         self, module: Any, args: Any, kwargs: Any, hooks: bool, error: OtherType
@@ -237,18 +202,18 @@ class Runner:
         After its weights were given other types, arguments may be of these or of those that the
         example had: a module that converts its arguments takes both.
         """
-        given = _dtypes_of((args, kwargs))
-        with self._lock:
-            examples = [self._first, _converted_to(self._first, self._types)]
-            known = [one for one in examples if self._types and _dtypes_of(one) == given]
-            if known and given not in self._others:
-                self._others[given] = None
-                if self._is_taken(known[0]):
+        given, kin = _dtypes_of((args, kwargs)), self.kin
+        with kin.lock:
+            examples = [kin.first, _converted_to(kin.first, kin.types)]
+            known = [one for one in examples if kin.types and _dtypes_of(one) == given]
+            if known and given not in kin.runners:
+                kin.runners[given] = None
+                if _is_taken(self.source.module, known[0]):
                     with contextlib.suppress(GraphError, NotImplementedError):
-                        other = self._first_of(known[:1], self._types)
-                        other._others = self._others
-                        self._others[given] = other
-            found = self._others.get(given) if known else None
+                        other = Runner(_compiled(self.source.module, *known[0], *_options(self)))
+                        other.kin = kin
+                        kin.runners[given] = other
+            found = kin.runners.get(given) if known else None
         if found is None:
             raise TypeError(str(error)) from None
         object.__setattr__(module, "_sol", found)
@@ -264,6 +229,50 @@ class Runner:
             text = f"{self.source.name} is executed by torch: {why}"
             warnings.warn(text, SolWarning, stacklevel=depth)
         return super(OptimizedModule, module).forward(*args, **kwargs)  # type: ignore[misc]
+
+
+@dataclass
+class _Kin:
+    """What the runners of a module have in common that have the same weights, and differ in the
+    types of arguments."""
+
+    # The arguments that the model was optimized with at first, and the types that its weights have
+    # had since, by those they had then.
+    first: Any
+    types: dict[Any, Any]
+    # By the types of arguments; None where nothing executes those.
+    runners: dict[Any, Runner | None]
+    lock: threading.Lock
+
+
+def _made_for(module: Any, first: Any, types: dict[Any, Any], options: Any) -> Runner:
+    """What executes a module whose weights have other types than those it was optimized with.
+
+    Arguments are of the types of the weights, or those that it was optimized with where it does not
+    take these.
+    """
+    converted = _converted_to(first, types)
+    try:
+        made = Runner(_compiled(module, *converted, *options))
+    except (GraphError, NotImplementedError):
+        if _dtypes_of(first) == _dtypes_of(converted) or not _is_taken(module, first):
+            raise
+        made = Runner(_compiled(module, *first, *options))
+    made.kin.first, made.kin.types = first, types
+    made.kin.runners[_dtypes_of((made.source.args, made.source.kwargs))] = made
+    return made
+
+
+def _is_taken(module: Any, example: Any) -> bool:
+    """Whether torch executes a module with these arguments: what torch exports takes factors of
+    several types, too."""
+    buffers = {name: one.clone() for name, one in module.named_buffers()}
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            torch.func.functional_call(module, buffers, *example)
+    except Exception:  # whatever the module raises
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -340,12 +349,15 @@ def runner_of(module: Any) -> Runner:
 
 def optimized(compiled: Compiled) -> Any:
     """An optimized module."""
-    source = compiled.source
-    assert isinstance(source, TorchSource)
+    return _module_of(Runner(compiled))
+
+
+def _module_of(runner: Runner) -> Any:
+    source = runner.source
     base: Any = type(source.module)
     module: Any = object.__new__(_class_of(base))
     object.__setattr__(module, "__dict__", source.module.__dict__)
-    object.__setattr__(module, "_sol", Runner(compiled))
+    object.__setattr__(module, "_sol", runner)
     return module
 
 
@@ -367,7 +379,7 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:
-    return *runner.arguments(), *_options(runner)
+    return *runner.kin.first, *_options(runner), runner.types()
 
 
 def _options(runner: Runner) -> tuple[Any, ...]:
@@ -388,8 +400,19 @@ def _dtypes_of(arguments: Any) -> tuple[Any, ...]:
     return tuple(leaf.dtype for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
-def _again(module: Any, *recipe: Any) -> Any:
-    return optimized(_compiled(module, *recipe))
+def _again(
+    module: Any,
+    args: Any,
+    kwargs: Any,
+    vdims: Any,
+    context: Any,
+    passes: Sequence[str],
+    fallback: bool,
+    memory_limit: int | None = None,
+    types: dict[Any, Any] | None = None,
+) -> Any:
+    options = vdims, context, passes, fallback, memory_limit
+    return _module_of(_made_for(module, (args, kwargs), types or {}, options))
 
 
 def _compiled(
