@@ -232,15 +232,15 @@ def test_tells_what_a_sanitizer_says(build, monkeypatch):
 
 
 # What ends the process of a check, and the signal that is told; the second ends that which it was
-# forked from, too.
-CRASHES = (("abort();", "SIGABRT"), ("kill(getppid(), SIGKILL);", "SIGKILL"))
+# forked from, and waits for its own end.
+CRASHES = (("abort();", "SIGABRT"), ("kill(getppid(), SIGKILL); sleep(10);", "SIGKILL"))
 
 
 @pytest.mark.parametrize(("crash", "name"), CRASHES, ids=[name for _, name in CRASHES])
 def test_goes_on_after_a_crash(build, crash, name):
     """Later checks of a group run in another process, and later groups, too."""
     first, headers = INCLUDES
-    headers += "#include <signal.h>\n#include <stdlib.h>\n"
+    headers += "#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
     library = build((first, headers), (COPY, f"if (bytes == 8388609) {{ {crash} }} {COPY}"))
     report = check(library, "--only", "copies", "--only", "names.name")
     assert list(findings(report)) == ["copies.large"]

@@ -78,8 +78,11 @@ def trained(way: str, change: Callable[[Network], Any] = lambda model: None) -> 
     model = network()
     change(model)
     sol.set_seed(0)
-    step = WAYS[way](model)
-    losses = [step() for _ in range(3)]
+    try:
+        step = WAYS[way](model)
+        losses = [step() for _ in range(3)]
+    finally:
+        sol.set_seed(None)
     return losses, [one.clone() for one in model.state_dict().values()]
 
 
