@@ -14,6 +14,7 @@ np = mx.np
 SIZE = 300_007  # far beyond what is done on one thread, and no multiple of anything
 X = np.arange(SIZE, dtype="float32") / 7 - 10_000
 MATRIX = np.arange(SIZE - 7, dtype="float64").reshape((1000, 300))
+COLUMNS = np.arange(300) * 7 % 290
 POSITIONS = np.arange(SIZE)  # where X is, which another thread's arrays need not be
 CASES = {
     "two dense operands": lambda: X + X * 2,
@@ -39,6 +40,11 @@ CASES = {
     "variance": lambda: MATRIX.var(1),
     "largest": lambda: MATRIX.max(0),
     "true": lambda: (MATRIX > 5).all(0),
+    "all true": lambda: (X < 1e6).all(),
+    "the first is not": lambda: (X > X[0]).all(),
+    "the last is not": lambda: (X < X[-1]).all(),
+    "any at steps": lambda: (X > X[-2])[::-2].any(),
+    "none": lambda: np.any(X > 1e6),
     "position in rows": lambda: (MATRIX % 7).argmax(0),
     "position in lines": lambda: (MATRIX % 7).argmin(1),
     "scan of rows": lambda: np.cumsum(MATRIX / 7, 0),
@@ -48,9 +54,21 @@ CASES = {
     "softmax of converted": lambda: mx.npx.log_softmax(MATRIX.astype("int32")),
     "by position": lambda: X[POSITIONS[::-1] // 3 - 5],
     "taken from a view": lambda: np.take(X[::3], POSITIONS // 7),
+    "columns": lambda: MATRIX[:, COLUMNS],
+    "columns of a view": lambda: np.take(MATRIX[::-1, ::2], COLUMNS // 2, 1),
+    "rows by position": lambda: MATRIX[COLUMNS],
+    "columns assigned": lambda: assigned(MATRIX[:, ::-1]),
+    "columns filled": lambda: assigned(5),
     "out": lambda: np.sqrt(np.abs(X), out=np.zeros_like(X)),
     "in place": lambda: X.copy().__iadd__(X),
 }
+
+
+def assigned(value):
+    """MATRIX, with values in columns that are named once or more often."""
+    made = MATRIX.copy()
+    made[:, COLUMNS] = value
+    return made
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +114,24 @@ def test_elements_that_are_written_twice():
     mx.set_num_threads(4)
     np.add(np.from_dlpack(source), 0.0, out=np.from_dlpack(overlapping))
     numpy.testing.assert_array_equal(memory[63:200_063], source[63])
+
+
+@pytest.mark.parametrize("masks", [False, True], ids=["indices", "a mask"])
+def test_rows_that_share_elements_are_assigned_in_order(masks):
+    memory = numpy.zeros(4000, "float32")
+    array = np.from_dlpack(numpy.lib.stride_tricks.as_strided(memory, (2000, 1000), (4, 4)))
+    expected = numpy.zeros(4000, "float32")
+    random = numpy.random.default_rng(3)
+    key = random.random(1000) < 0.5 if masks else random.permutation(1000)
+    columns = numpy.flatnonzero(key) if masks else key
+    values = random.random((2000, len(columns))).astype("float32")
+    for i, row in enumerate(values):
+        expected[i + columns] = row
+    mx.set_num_threads(4)
+    for _ in range(20):
+        memory[:] = 0
+        array[:, np.array(key)] = np.array(values)
+        numpy.testing.assert_array_equal(memory, expected)
 
 
 # In a process of its own: other packages of the tests warn of every fork.

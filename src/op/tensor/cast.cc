@@ -21,7 +21,10 @@ void CheckFits(const DLTensor& src, const DLTensor& dst) {
                             << TensorShape(src).str() << " into shape " << TensorShape(dst).str();
 }
 
-/*! \brief Fewer bytes than these are copied, or filled, before it is known whether threads pay. */
+/*!
+ * \brief Fewer bytes than these are copied, or filled, on the calling thread without asking the
+ * time: a byte takes less of it than an element of what kFewForThreads is for.
+ */
 constexpr int64_t kFewBytesCopied = int64_t{1} << 18;
 
 /*! \brief The copy itself, of tensors known to be fit, apart and suitably aligned. */

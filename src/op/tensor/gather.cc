@@ -7,6 +7,7 @@
 #include <mxnet/op/extent.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "op/kernels/cpu.h"
@@ -110,9 +111,28 @@ class Walk {
   T* dense_;
 };
 
+/*! \brief Elements from the first to the last that some axes reach, in steps of one. */
+int64_t ReachOf(const StridedAxes& axes, int first) {
+  int64_t reach = 0;
+  for (int d = first; d < axes.shape.ndim; ++d) {
+    reach += (axes.shape[d] - 1) * std::abs(axes.strides[d]);
+  }
+  return reach;
+}
+
+/*! \brief Whether the rows along the first prefix axis lie apart from one another. */
+bool RowsLieApart(const ScatteredBlocks& blocks) {
+  const auto [least, most] = std::minmax_element(blocks.offsets, blocks.offsets + blocks.count);
+  return *most - *least + ReachOf(blocks.prefix, 1) + ReachOf(blocks.suffix, 0) <
+         std::abs(blocks.prefix.strides[0]);
+}
+
 /*!
- * \brief Moves all blocks, many on several threads: those of some of the first prefix axis, or
- * else, where they are read only, of some of the offsets, as a position may be named twice.
+ * \brief Moves all blocks, many on several threads: those of some rows along the first prefix axis,
+ * or else, where they are only read, those of some of the offsets.
+ *
+ * Rows that share elements are written by one thread, in their order, as are offsets, of which two
+ * may be the same.
  */
 template <typename T, Move kMove>
 void MoveAll(const ScatteredBlocks& given, T* dense) {
@@ -122,8 +142,9 @@ void MoveAll(const ScatteredBlocks& given, T* dense) {
   const int64_t block = SizeOf(blocks.suffix.shape.view());
   const int64_t size = SizeOf(blocks.prefix.shape.view()) * blocks.count * block;
   const bool has_rows = blocks.prefix.shape.ndim != 0;
-  const bool may_share = kMove == Move::kGather || (has_rows && blocks.prefix.strides[0] != 0);
-  if (size < kFewForThreads || !may_share) return Walk<T, kMove>(blocks, dense).Run();
+  if (size < kFewForThreads || (kMove != Move::kGather && !(has_rows && RowsLieApart(blocks)))) {
+    return Walk<T, kMove>(blocks, dense).Run();
+  }
   const int64_t count = has_rows ? blocks.prefix.shape[0] : blocks.count;
   const int64_t each = size / count;
   InParallel(count, std::max<int64_t>(1, kElementsTimed / each), [&](int64_t begin, int64_t end) {
