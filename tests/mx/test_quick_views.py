@@ -7,6 +7,7 @@ import pytest
 
 import ffi
 import mx
+from ffi._backend import core
 
 # A call that is observed goes the way of all, of which the other tests compare each with infer.
 pytestmark = pytest.mark.unobserved
@@ -201,7 +202,9 @@ HOLDERS = {
 @pytest.mark.parametrize("last_view", LAST_VIEWS.values(), ids=LAST_VIEWS)
 def test_view_keeps_memory(last_view, holder):
     def made():
-        held, back = holder(last_view(np.arange(12, dtype="float32").reshape((3, 4)) + 1))
+        array = np.arange(12, dtype="float32", ctx="cpu").reshape((3, 4)) + 1
+        held, back = holder(last_view(array))
+        del array
         return held, back
 
     held, back = made()
@@ -220,3 +223,11 @@ def test_memory_of_views_goes_with_the_last():
     views.clear()
     assert gone() is None
     assert float(kept[0][0]) == 0
+
+
+def test_array_keeps_what_views_rely_on():
+    array = np.full((3, 4), 5)
+    for target in (array, array[1]):
+        with pytest.raises(TypeError, match="a ndarray that has an array keeps it"):
+            core.adopt(target, np.ones(3))
+    assert array[1].tolist() == [5] * 4

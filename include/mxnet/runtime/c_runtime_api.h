@@ -687,7 +687,8 @@ MXNET_DLL int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_
  * \brief The same, of a view that does not keep base alive until MXNetNDArrayKeepBase is called.
  *
  * It saves counting a reference on base where the caller has base for longer than the view: it
- * calls MXNetNDArrayKeepBase before it gives up base, unless the view is gone by then.
+ * calls MXNetNDArrayKeepBase before it gives up base, unless the view is gone by then. Of a base
+ * that is a view itself, what is needed is the array whose memory both show.
  */
 MXNET_DLL int MXNetNDArrayViewBorrowed(MXNetNDArrayHandle base, void* data, const int64_t* shape,
                                        const int64_t* strides, int ndim, DLDataType dtype,

@@ -177,8 +177,10 @@ def _set_wrapper(handle: int, wrapped: ObjectBase) -> None:
 
 def adopt(target: ObjectBase, source: ObjectBase) -> None:
     """Makes target, in place of source, the wrapper of the object of source."""
-    check(abi.lib.MXNetObjectRetain(c_void_p(source.handle)))
     former = getattr(target, "_reference", None)
+    if former is not None and target.type_index == abi.OBJECT_NDARRAY:
+        raise TypeError(f"a {type(target).__name__} that has an array keeps it")
+    check(abi.lib.MXNetObjectRetain(c_void_p(source.handle)))
     target._reference = _Reference(source._handle)
     target._handle = source._handle
     with exclusion:

@@ -153,6 +153,9 @@ def adopt(ObjectBase target not None, ObjectBase source not None):
     cdef void* former = target.chandle
     if source.chandle == NULL:
         raise ValueError(f"a {Py_TYPE_name(<PyObject*>source)} that holds no object")
+    # Views rely on the wrapper of their array to keep its memory.
+    if isinstance(target, NDArray) and former != NULL:
+        raise TypeError(f"a {type(target).__name__} that has an array keeps it")
     MXNetObjectRetain(source.chandle)
     MXNetSetPeer(source.chandle, <PyObject*>target)
     if former != source.chandle:

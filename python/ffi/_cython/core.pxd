@@ -62,7 +62,8 @@ cdef class Function(FunctionBase):
 
 
 cdef class NDArray(ObjectBase):
-    # What keeps the memory of a view that does not do so itself; NULL for other arrays.
+    # As MXNetArrayWrapper of python_compat.h has it: what keeps the memory of a view that does not do so itself; NULL
+    # for other arrays.
     cdef PyObject* memory_owner
 
 

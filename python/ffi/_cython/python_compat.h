@@ -259,14 +259,15 @@ typedef struct {
 } MXNetWrapper;
 
 /*!
- * \brief The layout of NDArray, which mx.np.ndarray adds nothing to.
+ * \brief The layout of NDArray, as core.pxd declares it; mx.np.ndarray adds nothing to that.
  *
- * `base` keeps the memory of a view that does not do so itself: references of Python are counted
- * without the locked instructions that objects of several threads need. NULL for other arrays.
+ * `memory_owner` is an array that keeps the memory of a view that does not do so itself: references
+ * of Python are counted without the locked instructions that objects of several threads need. NULL
+ * for other arrays.
  */
 typedef struct {
   MXNetWrapper wrapper;
-  PyObject* base;
+  PyObject* memory_owner;
 } MXNetArrayWrapper;
 
 /*!
@@ -378,15 +379,15 @@ static struct {
 
 static inline void MXNetDeallocArray(PyObject* self) {
   MXNetWrapper* wrapper = (MXNetWrapper*)self;
-  PyObject* base = ((MXNetArrayWrapper*)self)->base;
+  PyObject* memory_owner = ((MXNetArrayWrapper*)self)->memory_owner;
   if (wrapper->weak_references != NULL) PyObject_ClearWeakRefs(self);
   // Whoever else has the view has it keep its base from now on.
-  if (base != NULL &&
+  if (memory_owner != NULL &&
       __atomic_load_n(&((MXNetObject*)wrapper->handle)->ref_count, __ATOMIC_ACQUIRE) != 1) {
     MXNetNDArrayKeepBase(wrapper->handle);
   }
   MXNetDropHandle(wrapper->handle, self);
-  Py_XDECREF(base);
+  Py_XDECREF(memory_owner);
   if (Py_TYPE(self) == MXNetFreeArrays.type && MXNetFreeArrays.count < 64) {
     MXNetFreeArrays.wrappers[MXNetFreeArrays.count++] = self;
   } else {
@@ -422,7 +423,7 @@ static inline PyObject* MXNetReuseArray(PyTypeObject* type) {
   Py_SET_REFCNT(self, 1);  // it has its type still
 #endif
   ((MXNetWrapper*)self)->weak_references = NULL;
-  ((MXNetArrayWrapper*)self)->base = NULL;
+  ((MXNetArrayWrapper*)self)->memory_owner = NULL;
   return self;
 }
 
@@ -461,13 +462,13 @@ static inline PyObject* MXNetNewView(PyTypeObject* type, PyObject* array, void* 
                                      DLDataType dtype) {
   void* base = ((MXNetWrapper*)array)->handle;
   void* made = NULL;
-  // Of the very class, as nothing but its end takes the object from such a wrapper.
+  // Wrappers of this class hold their array until they end; those of derived classes may not.
   PyObject* self = Py_TYPE(array) == type ? MXNetReuseArray(type) : NULL;
   if (self == NULL) {
     if (MXNetNDArrayView(base, data, shape, strides, ndim, dtype, &made) != 0) return NULL;
     return MXNetNewArray(type, made);
   }
-  PyObject* owner = ((MXNetArrayWrapper*)array)->base;
+  PyObject* owner = ((MXNetArrayWrapper*)array)->memory_owner;
   if (owner == NULL) owner = array;
   if (MXNetNDArrayViewBorrowed(base, data, shape, strides, ndim, dtype, &made) != 0) {
     ((MXNetWrapper*)self)->handle = NULL;
@@ -475,7 +476,7 @@ static inline PyObject* MXNetNewView(PyTypeObject* type, PyObject* array, void* 
     return NULL;
   }
   Py_INCREF(owner);
-  ((MXNetArrayWrapper*)self)->base = owner;
+  ((MXNetArrayWrapper*)self)->memory_owner = owner;
   ((MXNetWrapper*)self)->handle = made;
   MXNetStorePeer((MXNetObject*)made, self);
   return self;
