@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "graph/large_outputs.h"
 #include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/strided.h"
@@ -68,7 +69,7 @@ struct Plan::Frame {
   NDArray arena;
   std::vector<DLTensor> arguments; /*!< of all steps, inputs before outputs */
   std::vector<Moving> moving;
-  std::vector<NDArray> outputs; /*!< of the last run, where the plan keeps them */
+  std::vector<NDArray> outputs; /*!< of the last run, where the plan keeps all of them */
 };
 
 /*! \brief What a run reads and writes. */
@@ -88,14 +89,13 @@ Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
     first_arguments_.push_back(next);
     next += step.inputs.size() + step.outputs.size();
   }
-  // What the system has to clear for each run takes longer than to write it.
-  constexpr size_t kLarge = size_t{4} << 20;
   for (const PlanArray& output : parts_.outputs) {
-    is_large_.push_back(runtime::CheckedBytes(ShapeOf(output), output.dtype) >= kLarge);
+    is_large_.push_back(runtime::CheckedBytes(ShapeOf(output), output.dtype) >=
+                        LargeOutputs::kLarge);
   }
 }
 
-Plan::~Plan() = default;
+Plan::~Plan() { LargeOutputs::Global()->Forget(this); }
 
 std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
   {
@@ -151,13 +151,13 @@ void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
 NDArray Plan::OutputOf(size_t index, Frame* frame) const {
   const PlanArray& expected = parts_.outputs[index];
   const auto make = [&] { return NDArray::Empty(ShapeOf(expected), expected.dtype); };
-  if (!keeps_outputs_ && !is_large_[index]) return make();
+  if (!keeps_outputs_) {
+    if (!is_large_[index]) return make();
+    return LargeOutputs::Global()->Take(this, index, parts_.outputs.size(), make);
+  }
   frame->outputs.resize(parts_.outputs.size());
   NDArray& kept = frame->outputs[index];
-  // The only reference is the frame's: nobody else can get one, and nobody writes to it.
-  const bool is_free =
-      kept.get() != nullptr && __atomic_load_n(&kept.get()->ref_count, __ATOMIC_ACQUIRE) == 1;
-  if (!is_free) kept = make();
+  if (!IsOnlyKept(kept)) kept = make();
   return kept;
 }
 

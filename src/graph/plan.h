@@ -101,7 +101,8 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   /*!
-   * \brief The outputs for these inputs, as new arrays. Inputs that the plan stores to are written.
+   * \brief The outputs for these inputs, as arrays that nobody else has. Inputs that the plan
+   * stores to are written.
    *
    * TypeError or ValueError where inputs are not those that the plan was made for. What a kernel
    * throws names its step.

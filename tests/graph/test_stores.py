@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from pathlib import Path
+
 import numpy
 import pytest
 
@@ -98,6 +101,27 @@ def test_builders_reject_stores() -> None:
             builder.add_input((extent,), "float32")
         with pytest.raises(ValueError, match=text):
             builder.build_storing([], stores)
+
+
+def test_large_outputs_are_kept_of_one_plan() -> None:
+    megabytes, plans = 16, []
+    begin = resident()
+    for more in range(12):
+        rows = megabytes * 4096 + more
+        graph = graph_of(f"g (float[{rows},64] a) => (float[{rows},64] x) {{ x = Add(a, a) }}")
+        given = mx.np.ones((rows, 64), dtype="float32")
+        plan = Plan(graph).compiled({"a": given})
+        assert plan is not None
+        plan.run([given])
+        plans.append(plan)
+        del given
+    assert resident() - begin < 6 * megabytes << 20
+
+
+def resident() -> int:
+    """Bytes of memory that the process has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
 
 
 @pytest.mark.parametrize("rows", [64, 16384], ids=["told to", "large"])
