@@ -245,7 +245,7 @@ Ref<op::Kernel> MakeBlasProduct(DLDataType dtype, const Shape& a, const Shape& b
                               << ", got " << TextOf(*c);
   }
   // BLAS would not look at the matrices, whose NaNs and infinities are NaNs of the product.
-  if (static_cast<float>(alpha) == 0)
+  if ((dtype == kFloat32 ? static_cast<double>(static_cast<float>(alpha)) : alpha) == 0)
     MXNET_THROW("ValueError") << "alpha: expected another number than 0";
   if (op::NumThreads() == 1 && Library::Get().get_num_threads() > 1) {
     MXNET_THROW("NotImplementedError") << "BLAS shares its work, and this is for one thread";

@@ -5,6 +5,7 @@
 #include <mxnet/runtime/registry.h>
 #include <mxnet/runtime/stl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -76,7 +77,6 @@ struct GatherGradient {
     static const auto add = op::ForWideCpu<AddLine>();
     static const auto add_lines = op::ForWideCpu<AddLines>();
     ForLines(outer * rows, inner, [&](int64_t begin, int64_t end) {
-      std::vector<float> sums;
       for (int64_t line = begin; line < end; ++line) {
         const int64_t row = line % rows;
         const float* other = others + line * inner;
@@ -88,15 +88,19 @@ struct GatherGradient {
           if (other != to) std::memcpy(to, other, static_cast<size_t>(inner) * sizeof(*to));
           continue;
         }
-        const float* sum = from + order[first] * inner;
-        if (last - first > 1) {
-          sums.assign(sum, sum + inner);
-          for (int64_t i = first + 1; i < last; ++i) {
-            add(from + order[i] * inner, inner, sums.data());
-          }
-          sum = sums.data();
+        const float* of_first = from + order[first] * inner;
+        if (last - first == 1) {
+          add_lines(other, of_first, inner, to);
+          continue;
         }
-        add_lines(other, sum, inner, to);
+        constexpr int64_t kSums = 256;
+        for (int64_t at = 0; at < inner; at += kSums) {
+          const int64_t n = std::min(kSums, inner - at);
+          float sums[kSums];
+          std::memcpy(sums, of_first + at, static_cast<size_t>(n) * sizeof(*sums));
+          for (int64_t i = first + 1; i < last; ++i) add(from + order[i] * inner + at, n, sums);
+          add_lines(other + at, sums, n, to + at);
+        }
       }
     });
   }
