@@ -1,11 +1,13 @@
 """What tests of optimized models have in common."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 
 import mx
+from mx import sol
 
 
 @pytest.fixture
@@ -17,3 +19,23 @@ def one_thread() -> Iterator[None]:
     yield
     torch.set_num_threads(before[0])
     mx.set_num_threads(before[1])
+
+
+@pytest.fixture
+def small() -> Any:
+    """A module of torch with a batch norm that has seen something, for inference."""
+    from .test_torch import Small, image
+
+    torch.manual_seed(0)
+    model = Small()
+    with torch.no_grad():
+        model(image(4, 1, 6, 5))
+    return model.eval()
+
+
+@pytest.fixture
+def fast(small: Any) -> Any:
+    """The same module, optimized."""
+    from .test_torch import image
+
+    return sol.optimize(small, image())

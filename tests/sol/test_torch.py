@@ -81,20 +81,6 @@ def image(*shape: int) -> torch.Tensor:
     return torch.randn(*(shape or (2, 1, 6, 5)))
 
 
-@pytest.fixture
-def small():
-    torch.manual_seed(0)
-    model = Small()
-    with torch.no_grad():
-        model(image(4, 1, 6, 5))
-    return model.eval()
-
-
-@pytest.fixture
-def fast(small):
-    return sol.optimize(small, image())
-
-
 def check(fast, model, *args, **kwargs) -> None:
     """The optimized model gives what torch gives."""
     with torch.no_grad():

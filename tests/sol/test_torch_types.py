@@ -11,7 +11,7 @@ from torch import nn
 
 from mx import sol
 
-from .test_torch import Small, check, image, saved
+from .test_torch import check, image, saved
 
 
 class OnlyOfFloat32(nn.Module):
@@ -47,20 +47,6 @@ class OfFloat32(Converts):
         if x.dtype != torch.float32:
             raise TypeError("only float32")
         return super().forward(x)
-
-
-@pytest.fixture
-def small():
-    torch.manual_seed(0)
-    model = Small()
-    with torch.no_grad():
-        model(image(4, 1, 6, 5))
-    return model.eval()
-
-
-@pytest.fixture
-def fast(small):
-    return sol.optimize(small, image())
 
 
 @pytest.mark.parametrize("convert", [nn.Module.double, nn.Module.bfloat16, nn.Module.half])
