@@ -9,6 +9,7 @@ import onnx.parser
 import onnx_ir
 import pytest
 import torch
+import torch.nn.functional as F
 from onnx import TensorProto, helper, numpy_helper
 
 from mx import sol
@@ -35,8 +36,9 @@ def onnx_model(activation: str) -> Graph:
     return Graph(onnx_ir.from_proto(model))
 
 
-# Nodes that give y of x, and the same by torch. i, j and n are weights of integers.
-SEQUENCES = {
+# Nodes that give y of x, and the same by torch. i, j, n and p are weights of integers.
+DECIDED = {
+    "padded": ("y = Pad (x, p)", lambda x: F.pad(x, (2, -1, -1, 3))),
     "at": (
         "s = SplitToSequence <axis = 0> (x, n)  y = SequenceAt (s, i)",
         lambda x: x[1:],
@@ -54,10 +56,10 @@ SEQUENCES = {
 }
 
 
-@pytest.mark.parametrize(("nodes", "by_torch"), SEQUENCES.values(), ids=SEQUENCES)
-def test_positions_in_sequences(nodes: str, by_torch: Any) -> None:
-    weights = "int64 i = {1}, int64 j = {0}, int64[2] n = {1, 3}"
-    text = f"g (float[4, 3] x) => (float[p, q] y) <{weights}> {{ {nodes} }}"
+@pytest.mark.parametrize(("nodes", "by_torch"), DECIDED.values(), ids=DECIDED)
+def test_weights_that_decide_on_graphs(nodes: str, by_torch: Any) -> None:
+    weights = "int64 i = {1}, int64 j = {0}, int64[2] n = {1, 3}, int64[4] p = {-1, 2, 3, -1}"
+    text = f"g (float[4, 3] x) => (float[rows, columns] y) <{weights}> {{ {nodes} }}"
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
     fast = sol.optimize(Graph(onnx_ir.from_proto(model)), framework="torch")
     x = torch.rand(4, 3, requires_grad=True)

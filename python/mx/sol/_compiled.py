@@ -28,9 +28,11 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 # Shapes, and versions of their own, that are kept; of more the oldest go.
 _MOST = 64
-# Inputs of operators that say which item of a sequence is read, or how long the parts are.
-_OF_SEQUENCES = {
-    ("SequenceAt", 1), ("SequenceErase", 1), ("SequenceInsert", 2), ("SplitToSequence", 1)
+# Inputs of operators that the graph of a gradient depends on: which item of a sequence is read, how
+# long parts are, how much surrounds a tensor.
+_DECIDING = {
+    ("Pad", 1), ("Pad", 3),
+    ("SequenceAt", 1), ("SequenceErase", 1), ("SequenceInsert", 2), ("SplitToSequence", 1),
 }  # fmt: skip
 
 
@@ -319,15 +321,15 @@ class Compiled:
     def weights(self) -> dict[str, tuple[Weight, bool]]:
         """The weights that the model has now, by name, and whether each is one to be trained.
 
-        Constants that were part of the model's code are none, and neither are positions in
-        sequences: another one makes another graph.
+        Constants that were part of the model's code are none, and neither are numbers that graphs
+        depend on, as positions in sequences.
         """
         now = self.holder.weights() or {}
         found = {}
         for name, value in self._parsed.graph.model.graph.initializers.items():
             role = value.metadata_props.get("mx.role")
             tensor = now.get(name, value.const_value)
-            if tensor is None or role == "constant" or _is_of_sequences(value):
+            if tensor is None or role == "constant" or _decides_graph(value):
                 continue
             is_trained = role is None and tensor.dtype.is_floating_point() and tensor.shape.rank()
             found[name] = (tensor, bool(is_trained))
@@ -388,9 +390,9 @@ class Compiled:
         raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
 
 
-def _is_of_sequences(weight: onnx_ir.Value) -> bool:
-    """Whether a weight says where an item of a sequence is, or how long parts are."""
-    return any((use.node.op_type, use.idx) in _OF_SEQUENCES for use in weight.uses())
+def _decides_graph(weight: onnx_ir.Value) -> bool:
+    """Whether another content of a weight makes another graph of a gradient."""
+    return any((use.node.op_type, use.idx) in _DECIDING for use in weight.uses())
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
