@@ -59,9 +59,17 @@ CASES = {
     "rows by position": lambda: MATRIX[COLUMNS],
     "columns assigned": lambda: assigned(MATRIX[:, ::-1]),
     "columns filled": lambda: assigned(5),
+    "filled by position": lambda: filled(X.copy()),
+    "filled by position, at steps": lambda: filled(np.zeros(2 * SIZE, dtype="uint8")[::2]),
     "out": lambda: np.sqrt(np.abs(X), out=np.zeros_like(X)),
     "in place": lambda: X.copy().__iadd__(X),
 }
+
+
+def filled(array):
+    """With one value at positions that are named more than once."""
+    array[POSITIONS[::-1] // 3 - 5] = 7
+    return array
 
 
 def assigned(value):

@@ -76,6 +76,16 @@ MXNET_ALWAYS_INLINE T* ElementAt(char* data, int64_t stride, int64_t extent, int
   return reinterpret_cast<T*>(data + FromFront(index, extent) * stride);
 }
 
+/*! \brief Writes an element, which another thread may write the same to. */
+template <typename T>
+MXNET_ALWAYS_INLINE void Store(T* to, T value) {
+  if constexpr (sizeof(T) <= sizeof(uint64_t)) {
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+  } else {
+    *to = value;
+  }
+}
+
 /*!
  * \brief Of more bytes than the nearest caches hold, an element is asked for so many indices before
  * it is written: else Intel's processors soon wait with as many writes as they can keep.
@@ -103,13 +113,13 @@ void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int
   if (extent * std::abs(stride) > kInCaches && AsksAhead()) {
     for (; i + kAhead < n; ++i) {
       __builtin_prefetch(ElementAt<T>(data, stride, extent, indices[i + kAhead]), 1);
-      *ElementAt<T>(data, stride, extent, indices[i]) = value(i);
+      Store(ElementAt<T>(data, stride, extent, indices[i]), value(i));
     }
   }
   if (value_stride == 0) {
     const T same = value(0);
 #pragma GCC unroll 4
-    for (; i < n; ++i) *ElementAt<T>(data, stride, extent, indices[i]) = same;
+    for (; i < n; ++i) Store(ElementAt<T>(data, stride, extent, indices[i]), same);
     return;
   }
 #pragma GCC unroll 4
@@ -219,9 +229,15 @@ void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item
 
 void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const Indices& indices,
                  const char* values, int64_t value_stride) {
-  ForEachChunk(indices, 0, indices.size, [&](const int64_t* chunk, int64_t first, int64_t n) {
-    PutSome(data, stride, extent, item, chunk, n, values + first * value_stride, value_stride);
-  });
+  const auto put = [&](int64_t begin, int64_t end) {
+    ForEachChunk(indices, begin, end, [&](const int64_t* chunk, int64_t first, int64_t n) {
+      PutSome(data, stride, extent, item, chunk, n, values + first * value_stride, value_stride);
+    });
+  };
+  // Of several values for one index the last counts; one value for all may be written in any order.
+  const bool may_share = value_stride == 0 && item <= static_cast<int64_t>(sizeof(uint64_t));
+  if (!may_share || indices.size < kFewForThreads) return put(0, indices.size);
+  InParallel(indices.size, kElementsTimed, put);
 }
 
 }  // namespace op
