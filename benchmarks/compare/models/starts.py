@@ -33,12 +33,13 @@ PROGRAM = """
 import json, sys, time
 import mx
 from benchmarks import models
+from mx.graph import PartitionedPlan, load
 library, path, threads, batch = sys.argv[1:]
 ctx = mx.load_acc(library)
 ctx.configure(num_threads=int(threads))
-inputs = models.example(mx.graph.load(path), int(batch))
+inputs = models.example(load(path), int(batch))
 begin = time.perf_counter()
-plan = mx.graph.PartitionedPlan(mx.graph.load(path), ctx)
+plan = PartitionedPlan(load(path), ctx)
 for output in plan.run(inputs):
     output.asnumpy()
 seconds = time.perf_counter() - begin
