@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,17 +170,19 @@ def _lp_pool(
     strides: Sequence[int] | None = None,
 ) -> Value:
     windows = _windows(x, kernel_shape, auto_pad, pads, strides, dilations, ceil_mode)
-    powers = to.call(np.power, to.call(np.abs, widened(to, x)), float(p))
-    total = _reduced(to, windows.views(to, powers, 0), np.add)
-    return cast(to, to.call(np.power, total, 1 / p), x.dtype)
+    return _norm(to, x, p, lambda powers: _reduced(to, windows.views(to, powers, 0), np.add))
 
 
 @rule("GlobalLpPool")
 def _global_lp_pool(to: Lowering, x: Value, *, p: float = 2) -> Value:
     axes = tuple(range(2, len(x.shape)))
+    return _norm(to, x, p, lambda powers: to.call(np.sum, powers, axis=axes, keepdims=True))
+
+
+def _norm(to: Lowering, x: Value, p: float, total: Callable[[Value], Value]) -> Value:
+    """The root of order p of what `total` gives of the powers."""
     powers = to.call(np.power, to.call(np.abs, widened(to, x)), float(p))
-    total = to.call(np.sum, powers, axis=axes, keepdims=True)
-    return cast(to, to.call(np.power, total, 1 / p), x.dtype)
+    return cast(to, to.call(np.power, total(powers), 1 / p), x.dtype)
 
 
 def _global(function: Any) -> Any:
