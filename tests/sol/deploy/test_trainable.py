@@ -13,6 +13,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from mx.graph import Graph, GraphError
+from mx.graph._reference import OPERATORS
 from mx.sol.backends.gen import Target
 from mx.sol.deployments._coverage import WITHOUT
 from mx.sol.deployments._coverage import coverage as deployed
@@ -63,10 +64,10 @@ class Case:
         )
 
     def expected(self) -> Array:
-        """What onnx computes."""
+        """What onnx computes, with what it has no reference of."""
         proto = onnx_ir.to_proto(self.graph().model)
         given = dict(zip("xyz", self.inputs, strict=False))
-        found: Array = ReferenceEvaluator(proto).run(None, given)[0]
+        found: Array = ReferenceEvaluator(proto, new_ops=[*OPERATORS]).run(None, given)[0]
         return found
 
 
@@ -83,6 +84,13 @@ def col2im(x: Array, image: Sequence[int], block: Sequence[int], attributes: str
     given = f"<{attributes}>" if attributes else ""
     nodes = f"i = {ints(*image)} b = {ints(*block)} out = Col2Im{given}(x, i, b)"
     return Case((x,), nodes)
+
+
+def regions(dtype: str) -> Case:
+    """Of both images, whole and in part, outside, of no size, and with corners of halves."""
+    rois = [[0, 0, 0, 8, 9], [1, 3, 2, 11, 7], [0, 20, 4, 30, 9], [1, 3, 2, 3, 2], [0, 5, 5, -9, 1]]
+    nodes = "out = MaxRoiPool<pooled_shape = [2,3], spatial_scale = 0.5>(x, y)"
+    return Case((some(2, 3, 6, 7, dtype=dtype), numpy.array(rois, dtype)), nodes)
 
 
 SINGULAR = numpy.array([[[0, 2, 1], [0, 4, 3], [0, 1, 1]], [[0, 2, 1], [3, 4, 3], [1, 1, 1]]])
@@ -109,6 +117,8 @@ CASES = {
         """a, i = MaxPool<kernel_shape = [2,3], strides = [2,3]>(x) b = Neg(a)
         out = MaxUnpool<kernel_shape = [2,3], strides = [2,3]>(b, i)""",
     ),
+    "regions": regions("float32"),
+    "regions of float64": regions("float64"),
     "det": Case((some(2, 3, 5, 5),), "out = Det(x)"),
     "det of one": Case((some(4, 1, 1, dtype="float64"),), "out = Det(x)"),
     "det of a singular matrix": Case((SINGULAR.astype("float32"),), "out = Det(x)"),
