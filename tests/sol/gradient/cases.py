@@ -57,6 +57,7 @@ class Case:
     domain: str
     executed: bool  # whether the reference of the node works
     scored: int  # so many of the first outputs have gradients
+    smooth: bool = True  # False where it has no derivative, but one that torch has chosen
 
     @property
     def wrt(self) -> list[int]:
@@ -140,6 +141,7 @@ def case(
     domain: str = "",
     executed: bool = True,
     scored: int | None = None,
+    smooth: bool = True,
     **attributes: Any,
 ) -> None:
     """Adds a case to CASES."""
@@ -149,5 +151,15 @@ def case(
         name = f"{operator}-{number}"
     given = outputs if scored is None else scored
     CASES[name] = Case(
-        operator, inputs, attributes, torch, outputs, fixed, constant, domain, executed, given
+        operator,
+        inputs,
+        attributes,
+        torch,
+        outputs,
+        fixed,
+        constant,
+        domain,
+        executed,
+        given,
+        smooth,
     )

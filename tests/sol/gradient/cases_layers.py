@@ -26,6 +26,23 @@ case("Einsum", r(2, 3, 4), r(2, 4, 2), equation="bij,bjk->bik", torch=torch.matm
 case("Einsum", r(2, 3), r(3), equation="ij,j->", torch=lambda a, b: (a @ b).sum())
 case("Einsum", r(2, 3, 2), equation="ijk->ki", torch=lambda x: x.sum(1).T)
 
+
+def _einsum(equation: str) -> Any:
+    return lambda *x: torch.einsum(equation, *x)
+
+
+for equation, *shapes in (
+    ("ii", (3, 3)),
+    ("iij->j", (3, 3, 2)),
+    ("aibib->a", (2, 3, 4, 3, 4)),
+    ("iii,ij->ij", (3, 3, 3), (3, 2)),
+    ("...ij,jk->...ik", (2, 4, 3), (3, 2)),
+    ("i...,ij->...j", (3, 2, 4), (3, 2)),
+    ("...j,i...kk->...i", (5, 2), (3, 1, 4, 4)),
+    ("...i,i...j->...", (2, 1, 3), (3, 2, 4, 2)),
+):
+    case("Einsum", *(r(*shape) for shape in shapes), equation=equation, torch=_einsum(equation))
+
 case(
     "Conv",
     r(2, 3, 5, 5),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import torch
 
@@ -87,8 +89,40 @@ case("Gather", r(3, 4), ints(2)[0], axis=1, torch=lambda x, i: x[:, 2])
 case("GatherElements", r(2, 4), ints([0, 1], [2, 2]), axis=1, torch=lambda x, i: x.gather(1, i))
 case("GatherND", r(3, 4), ints([0, 1], [0, 1]), torch=lambda x, i: x[i[:, 0], i[:, 1]])
 case("GatherND", r(2, 3, 2), ints([[1], [0]], [[2], [2]]), batch_dims=1)
+case("GatherND", r(2, 3, 2), ints([[1], [0], [1]], [[2], [2], [-1]]), batch_dims=1)
+case("GatherND", r(2, 3, 4), ints([[1], [0], [3]], [[2], [2], [-1]]), batch_dims=2)
 case("ScatterElements", r(2, 4), ints([0, 1], [2, 3]), r(2, 2), axis=1)
 case("ScatterElements", r(4, 2), ints([0, 0], [2, 0]), r(2, 2), axis=0, reduction="add")
+
+
+def _scatter_reduce(axis: int, kind: str) -> Any:
+    return lambda x, i, u: x.scatter_reduce(axis, i, u, kind)
+
+
+# Indices of an element several times, elements that are 0, and, of both inputs, equal ones.
+TWICE = ints([0, 2], [0, -1], [2, 0])
+FEW = numpy.array([[2.0, 0.0], [0.5, 3.0], [1.5, -2.0], [1.0, 0.0]])
+UPDATES = numpy.array([[2.0, 0.0], [-1.5, 0.7], [1.5, 0.0]])
+ZEROS = numpy.array([[0.0, 0.5], [3.0, 0.0], [1.5, 0.0]])
+for kind, name in (("mul", "prod"), ("max", "amax"), ("min", "amin")):
+    case("ScatterElements", r(4, 2), TWICE, r(3, 2), axis=0, reduction=kind)
+    case(
+        "ScatterElements",
+        FEW,
+        TWICE % 4,
+        UPDATES,
+        reduction=kind,
+        smooth=kind == "mul",
+        torch=_scatter_reduce(0, name),
+    )
+    case(
+        "ScatterND",
+        r(3, 2, 2),
+        ints([[0, 1], [2, 0]], [[2, 0], [-1, -2]]),
+        r(2, 2, 2),
+        reduction=kind,
+    )
+case("ScatterElements", FEW, TWICE % 4, ZEROS, reduction="mul", torch=_scatter_reduce(0, "prod"))
 case("ScatterND", r(3, 4), ints([0], [2]), r(2, 4))
 case("ScatterND", r(3, 4), ints([0], [0]), r(2, 4), reduction="add")
 case("TensorScatter", r(2, 4, 3), r(2, 2, 3), ints(1, 0), axis=1)

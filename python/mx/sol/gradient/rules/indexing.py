@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 import onnx_ir as ir
 
 from ....importers._builder import dtype_of
@@ -14,6 +13,8 @@ from .._writer import Writer
 
 INT64 = ir.DataType.INT64
 Grads = list[ir.Value | None]
+Write = Callable[..., ir.Value]
+Read = Callable[[ir.Value], ir.Value]
 
 
 @gradient("Gather")
@@ -43,39 +44,89 @@ def _gather_elements(to: Writer, call: Call) -> ir.Value:
 def _gather_nd(to: Writer, call: Call) -> ir.Value:
     indices, batch = call.input(1), call.integer("batch_dims", 0)
     if batch:
-        dims = call.dims(1)[:-1]
-        known = [dim for dim in dims if isinstance(dim, int)]
-        if len(known) < len(dims):
-            raise Declined("batch_dims with indices of a shape that varies")
         # The position in the batch, in front of each index.
-        grid = numpy.indices(known)[:batch]
-        indices = to.Concat(to.constant(numpy.moveaxis(grid, 0, -1), INT64), indices, axis=-1)
+        rank = len(call.dims(1))
+        wide = to.Concat(to.Shape(indices, end=rank - 1), [1], axis=0)
+        zero, one = to.constant(0, INT64), to.constant(1, INT64)
+        grid = []
+        for axis in range(batch):
+            row = to.Range(zero, to.Squeeze(to.extent(indices, axis)), one)
+            others = [other for other in range(rank) if other != axis]
+            grid.append(to.Expand(to.Unsqueeze(row, others), wide))
+        indices = to.Concat(*grid, indices, axis=-1)
     return to.ScatterND(to.zeros_like(call.x), indices, call.dy, reduction="add")
 
 
 @gradient("ScatterElements", "Scatter")
 def _scatter_elements(to: Writer, call: Call) -> Grads:
     indices, axis = call.input(1), call.integer("axis", 0)
-    kind = call.string("reduction", "none")
-    if kind not in ("none", "add"):
-        raise Declined(f"reduction={kind}")
-    d_x = call.dy
-    if kind == "none":
-        d_x = to.ScatterElements(call.dy, indices, to.zeros_like(call.input(2)), axis=axis)
-    d_updates = to.GatherElements(call.dy, indices, axis=axis) if call.wants(2) else None
-    return [d_x, None, d_updates]
+
+    def write(x: ir.Value, updates: ir.Value, kind: str = "none") -> ir.Value:
+        # Scatter has no reductions.
+        how = {} if kind == "none" else {"reduction": kind}
+        made: ir.Value = to.ScatterElements(x, indices, updates, axis=axis, **how)
+        return made
+
+    def read(x: ir.Value) -> ir.Value:
+        made: ir.Value = to.GatherElements(x, indices, axis=axis)
+        return made
+
+    return _scattered(to, call, write, read)
 
 
 @gradient("ScatterND")
 def _scatter_nd(to: Writer, call: Call) -> Grads:
     indices = call.input(1)
+
+    def write(x: ir.Value, updates: ir.Value, kind: str = "none") -> ir.Value:
+        made: ir.Value = to.ScatterND(x, indices, updates, reduction=kind)
+        return made
+
+    def read(x: ir.Value) -> ir.Value:
+        made: ir.Value = to.GatherND(x, indices)
+        return made
+
+    return _scattered(to, call, write, read)
+
+
+def _scattered(to: Writer, call: Call, write: Write, read: Read) -> Grads:
+    """By what writes at the positions, and what reads there."""
+    x, updates, dy = call.x, call.input(2), call.dy
     kind = call.string("reduction", "none")
-    if kind not in ("none", "add"):
-        raise Declined(f"reduction={kind}")
-    d_x = call.dy
-    if kind == "none":
-        d_x = to.ScatterND(call.dy, indices, to.zeros_like(call.input(2)))
-    return [d_x, None, to.GatherND(call.dy, indices) if call.wants(2) else None]
+    if kind == "mul":
+        return _multiplied(to, call, write, read)
+    if kind in ("max", "min"):
+        # All that are equal to what came share its gradient, as in torch.
+        dtype = dtype_of(x)
+        hits = to.cast(to.Equal(x, call.y), dtype)
+        hits_of_updates = to.cast(to.Equal(updates, read(call.y)), dtype)
+        share = to.Div(dy, write(hits, hits_of_updates, "add"))
+        d_updates = to.Mul(read(share), hits_of_updates) if call.wants(2) else None
+        return [to.Mul(share, hits), None, d_updates]
+    d_x = write(dy, to.zeros_like(updates)) if kind == "none" else dy
+    return [d_x, None, read(dy) if call.wants(2) else None]
+
+
+def _multiplied(to: Writer, call: Call, write: Write, read: Read) -> Grads:
+    """The product of the other factors: that of all that are not 0, without the factor itself. It
+    is 0 where another one is."""
+    x, updates, dtype = call.x, call.input(2), dtype_of(call.x)
+    zeros, zero_updates = (to.Equal(one, 0.0) for one in (x, updates))
+    counts = write(to.cast(zeros, dtype), to.cast(zero_updates, dtype), "add")
+    factors = to.where(to.Not(zeros), x, 1.0)
+    other_factors = to.where(to.Not(zero_updates), updates, 1.0)
+    total = to.Mul(call.dy, write(factors, other_factors, "mul"))
+
+    def without(
+        product: ir.Value, factor: ir.Value, count: ir.Value, is_zero: ir.Value
+    ) -> ir.Value:
+        alone = to.Equal(count, to.cast(is_zero, dtype))
+        return to.where(alone, to.Div(product, factor), 0.0)
+
+    d_updates = None
+    if call.wants(2):
+        d_updates = without(read(total), other_factors, read(counts), zero_updates)
+    return [without(total, factors, counts, zeros), None, d_updates]
 
 
 @gradient("TopK")

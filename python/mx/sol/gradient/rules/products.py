@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from string import ascii_letters
+
+import numpy
 import onnx_ir as ir
 
+from ....graph._einsum import NotWritten, terms_of
+from ....graph._spec import Dim
 from .._rules import Call, Declined, gradient
 from .._writer import Writer
 
+INT64 = ir.DataType.INT64
 Grads = list[ir.Value | None]
 
 
@@ -118,40 +125,93 @@ def _gemm(to: Writer, call: Call) -> Grads:
 
 @gradient("Einsum")
 def _einsum(to: Writer, call: Call) -> Grads:
-    equation = call.string("equation", "").replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if not arrow:
-        letters = sorted(set(left) - set(",."))
-        right = "".join(one for one in letters if left.count(one) == 1)
-        if "." in left:
-            right = f"...{right}"
-    if "..." in equation and any("..." not in one for one in (*terms, right)):
-        raise Declined(f"the equation {equation!r} has dots in some of its terms only")
-    grads: Grads = []
-    for index, term in enumerate(terms):
-        grads.append(_einsum_part(to, call, terms, right, index) if call.wants(index) else None)
-        if len(set(term.replace(".", ""))) < len(term.replace(".", "")):
-            raise Declined(f"the equation {equation!r} has a letter twice in one term")
-    return grads
+    equation = call.string("equation", "")
+    count = len(call.node.inputs)
+    try:
+        terms, right = terms_of(equation, [len(call.dims(i)) for i in range(count)])
+    except NotWritten as error:
+        raise Declined(str(error)) from None
+    spare = (one for one in ascii_letters if one not in equation)
+    # Letters for the axes that dots stand for.
+    hidden = {label for term in terms for label in term if label.isdigit()}
+    names = {label: _letter(spare) for label in sorted(hidden)}
+    terms = [[names.get(label, label) for label in term] for term in terms]
+    right = [names.get(label, label) for label in right]
+    more = list(spare)
+    return [
+        _einsum_part(to, call, terms, right, i, set(names.values()), iter(more))
+        if call.wants(i)
+        else None
+        for i in range(count)
+    ]
 
 
-def _einsum_part(to: Writer, call: Call, terms: list[str], right: str, index: int) -> ir.Value:
-    """The gradient for one operand: an Einsum of what came and of the others."""
-    wanted = terms[index]
-    others = [terms[i] for i in range(len(terms)) if i != index]
-    values = [call.input(i) for i in range(len(terms)) if i != index]
-    there = set(right).union(*others)
-    kept = "".join(letter for letter in wanted if letter in there or letter == ".")
-    equation = f"{','.join([right, *others])}->{kept}"
-    made: ir.Value = to.Einsum(call.dy, *values, equation=equation)
-    if kept != wanted:
-        # Along letters of its own the operand was summed.
-        letters = wanted.replace("...", "")
-        if "..." in wanted:
-            raise Declined("a letter of one term alone beside dots")
-        axes = [axis for axis, letter in enumerate(letters) if letter not in there]
-        made = to.Unsqueeze(made, axes)
-    made = to.Expand(made, to.shape(call.input(index)))
-    made.shape = call.input(index).shape
+def _letter(spare: Iterator[str]) -> str:
+    found = next(spare, None)
+    if found is None:
+        raise Declined("its axes are more than there are letters")
+    return found
+
+
+def _einsum_part(
+    to: Writer,
+    call: Call,
+    terms: list[list[str]],
+    right: list[str],
+    index: int,
+    hidden: set[str],
+    spare: Iterator[str],
+) -> ir.Value:
+    """The gradient for one operand: an Einsum of what came, of the others, and of a matrix that is
+    1 where two axes of one letter have the same index."""
+    x, dims = call.input(index), call.dims(index)
+    operands = [right, *(term for i, term in enumerate(terms) if i != index)]
+    values = [call.dy, *(call.input(i) for i in range(len(terms)) if i != index)]
+    wanted: list[str] = []
+    for axis, label in enumerate(terms[index]):
+        if label in wanted:
+            other = _letter(spare)
+            operands.append([label, other])
+            values.append(_unit(to, x, dims[axis], axis))
+            label = other
+        wanted.append(label)
+    there = {label for term in operands for label in term}
+    # One element was repeated along its axis, or the operand was summed along it alone.
+    kept = [axis for axis, label in enumerate(wanted) if label in there and dims[axis] != 1]
+    result = "".join(wanted[axis] for axis in kept)
+    equation = f"{','.join(map(''.join, operands))}->{result}"
+    made: ir.Value = to.Einsum(*values, equation=equation)
+    if any(
+        wanted[axis] in hidden and _may_be_one(dims[axis], call, terms, wanted[axis])
+        for axis in kept
+    ):
+        shape = to.shape(x)
+        if len(kept) < len(wanted):
+            shape = to.Gather(shape, to.ints(kept))
+        made = to.own("SumTo", made, shape, types=[x.dtype])[0]
+    if len(kept) < len(wanted):
+        made = to.Unsqueeze(made, [axis for axis in range(len(wanted)) if axis not in kept])
+    made = to.Expand(made, to.shape(x))
+    made.shape = x.shape
     return made
+
+
+def _unit(to: Writer, x: ir.Value, dim: Dim, axis: int) -> ir.Value:
+    """The identity matrix of the extent of an axis."""
+    assert x.dtype is not None
+    if isinstance(dim, int):
+        return to.constant(numpy.eye(dim), x.dtype)
+    extent = to.extent(x, axis)
+    row = to.Range(to.constant(0, INT64), to.Squeeze(extent), to.constant(1, INT64))
+    return to.cast(to.Equal(row, to.Unsqueeze(row, [1])), x.dtype)
+
+
+def _may_be_one(dim: Dim, call: Call, terms: list[list[str]], label: str) -> bool:
+    """Whether an axis that varies may have one element, which is repeated for another operand."""
+    every = {
+        call.dims(i)[axis]
+        for i, term in enumerate(terms)
+        for axis, other in enumerate(term)
+        if other == label
+    }
+    return not isinstance(dim, int) and every != {dim}
