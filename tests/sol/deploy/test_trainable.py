@@ -136,6 +136,42 @@ CASES = {
         (some(3, 4, dtype="float64"), some(5, 4, dtype="float64"), some(5, dtype="float64")),
         "out = Gemm<transB = 1, alpha = 0.5, beta = 2.0>(x, y, z)",
     ),
+    "grid sample": Case(
+        (some(2, 3, 4, 5), some(2, 3, 2, 2) / 3),
+        """a = GridSample<mode = "cubic", padding_mode = "reflection">(x, y)
+        b = GridSample<mode = "cubic", padding_mode = "border">(x, y)
+        c = GridSample<mode = "nearest", padding_mode = "reflection", align_corners = 1>(x, y)
+        out = Sum(a, b, c)""",
+    ),
+    "grid sample of volumes": Case(
+        (some(1, 2, 3, 4, 2), some(1, 2, 2, 3, 3) / 3),
+        """a = GridSample(x, y) b = GridSample<mode = "nearest", padding_mode = "border">(x, y)
+        c = GridSample<mode = "cubic", padding_mode = "reflection", align_corners = 1>(x, y)
+        out = Sum(a, b, c)""",
+    ),
+    "largest of aligned regions": Case(
+        (some(2, 3, 5, 6), numpy.array([[0.3, 0.4, 3.2, 3.9], [1.1, 0.2, 6.4, 2.7]], "float32")),
+        f"""i = {ints(1, 0)} out = RoiAlign<mode = "max", sampling_ratio = 2, output_height = 2,
+        output_width = 3>(x, y, i)""",
+    ),
+    "deformed windows in groups": Case(
+        (some(2, 4, 4, 5), some(6, 2, 2, 2), some(2, 16, 2, 4) / 8),
+        """out = DeformConv<group = 2, offset_group = 2, strides = [2,1], pads = [0,1,0,0],
+        dilations = [1,2]>(x, y, z)""",
+    ),
+    "scattered": Case(
+        (some(4, 2), some(3, 2)),
+        """i = Constant<value = int64[3,2] {0, 2, 0, -1, 2, 0}>()
+        a = ScatterElements<reduction = "mul">(x, i, y)
+        b = ScatterElements<reduction = "max">(x, i, y)
+        c = ScatterElements<reduction = "min">(x, i, y) out = Sum(a, b, c)""",
+    ),
+    "scattered rows": Case(
+        (some(4, 2), some(3, 2)),
+        """i = Constant<value = int64[3,1] {0, -2, 0}>()
+        a = ScatterND<reduction = "mul">(x, i, y) b = ScatterND<reduction = "max">(x, i, y)
+        c = ScatterND<reduction = "min">(x, i, y) out = Sum(a, b, c)""",
+    ),
     "compress": Case(
         (some(3, 4),), "c = Constant<value = bool[3] {1, 0, 1}>() out = Compress<axis = 1>(x, c)"
     ),

@@ -253,14 +253,15 @@ def test_integers_have_no_gradients() -> None:
 
 def test_errors_name_node_and_module() -> None:
     graph = graph_of("""
-    g (float[1, 2, 4, 4] x, float[3, 4] r, int64[3] b) => (float[3, 2, 1, 1] y) {
+    g (float[2, 4] x, int64 p) => (float[2, 4] y) {
       z = Exp (x)
-      y = RoiAlign <mode = "max", sampling_ratio = 2> (z, r, b)
+      s = SequenceConstruct (x, z)
+      y = SequenceAt (s, p)
     }
     """)
-    node = next(one for one in graph.nodes if one.op_type == "RoiAlign")
-    node.metadata_props["mx.module"] = "encoder.regions"
-    match = r"node '.*' \(RoiAlign\) in module 'encoder.regions' has no gradient: mode=max"
+    node = next(one for one in graph.nodes if one.op_type == "SequenceAt")
+    node.metadata_props["mx.module"] = "encoder.choice"
+    match = r"node '.*' \(SequenceAt\) in module 'encoder.choice' has no gradient: a position"
     with pytest.raises(GraphError, match=match):
         training(graph, ["x"])
 

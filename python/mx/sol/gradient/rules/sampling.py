@@ -1,135 +1,223 @@
-"""Operators that read between elements, written by what has rules: four elements and their weights.
+"""Operators that read between elements, by what has rules: a few elements and their weights.
 
 So their gradients for the positions, too, are those of products and sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 
 import numpy
 import onnx_ir as ir
 
+from ....graph._spec import Dim
 from ....importers._builder import dtype_of
 from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
+# An element's position along an axis, and its weight.
+Tap = tuple[ir.Value, ir.Value]
+# The coefficient of cubic convolution that ONNX and torch take.
+_CUBIC = -0.75
 
 
-def _scalar(to: Writer, x: ir.Value, axis: int) -> ir.Value:
-    """An extent of a value as an integer without axes."""
-    made: ir.Value = to.Squeeze(to.extent(x, axis), [0])
-    return made
+class _Space:
+    """The axes behind the first two of a value of shape (N, C, ...), flat.
 
+    Positions are of shape (N, P), a value for each axis.
+    """
 
-class _Plane:
-    """The last two axes of a value of shape (N, C, H, W), flat."""
-
-    def __init__(self, to: Writer, x: ir.Value) -> None:
-        self._to, self.dtype = to, dtype_of(x)
+    def __init__(self, to: Writer, x: ir.Value, rank: int) -> None:
+        self._to, self.dtype, self._rank = to, dtype_of(x), rank
         lead = to.Concat(to.extent(x, 0), to.extent(x, 1), [-1], axis=0)
         self._flat = to.Reshape(x, lead)
-        self.channels = to.extent(x, 1)
-        self.height, self.width = _scalar(to, x, 2), _scalar(to, x, 3)
+        self._channels = to.extent(x, 1)
+        self._extents = [to.Squeeze(to.extent(x, axis + 2), [0]) for axis in range(rank)]
+        self.sizes = [self.number(one) for one in self._extents]
 
-    def number(self, integer: ir.Value) -> ir.Value:
-        """An integer as a number of the type of the elements."""
-        return self._to.cast(integer, self.dtype)
+    def number(self, value: ir.Value) -> ir.Value:
+        """Integers, or truth values, as numbers of the type of the elements."""
+        return self._to.cast(value, self.dtype)
 
-    def limit(self, row: ir.Value, column: ir.Value) -> tuple[ir.Value, ir.Value]:
+    def limit(self, at: ir.Value, axis: int) -> ir.Value:
         """Positions moved to the nearest one that is inside."""
         to = self._to
-        ends = [to.Sub(self.number(extent), 1) for extent in (self.height, self.width)]
-        rows, columns = (
-            to.Min(to.Max(at, 0.0), end) for at, end in zip((row, column), ends, strict=True)
-        )
-        return rows, columns
-
-    def read(self, row: ir.Value, column: ir.Value) -> ir.Value:
-        """The elements at whole positions of shape (N, P), 0 outside: (N, C, P)."""
-        to = self._to
-        rows, columns = to.cast(row, INT64), to.cast(column, INT64)
-        inside = to.And(
-            to.And(to.GreaterOrEqual(rows, 0), to.Less(rows, self.height)),
-            to.And(to.GreaterOrEqual(columns, 0), to.Less(columns, self.width)),
-        )
-        index = to.where(inside, to.Add(to.Mul(rows, self.width), columns), 0)
-        wide = to.Concat([1], self.channels, [1], axis=0)
-        indices = to.Expand(to.Unsqueeze(index, [1]), wide)
-        found = to.GatherElements(self._flat, indices, axis=2)
-        made: ir.Value = to.Mul(found, self.number(to.Unsqueeze(inside, [1])))
+        made: ir.Value = to.Min(to.Max(at, 0.0), to.Sub(self.sizes[axis], 1.0))
         return made
 
-    def between(self, row: ir.Value, column: ir.Value) -> ir.Value:
-        """The elements at positions between whole ones, of shape (N, P), linearly: (N, C, P)."""
+    def reflect(self, at: ir.Value, axis: int, aligned: bool) -> ir.Value:
+        """Positions reflected at both ends, of the outer elements or of their middles, until they
+        are inside."""
+        to, size = self._to, self.sizes[axis]
+        begin = 0.0 if aligned else -0.5
+        length = to.Max(to.Sub(size, 1.0), 1.0) if aligned else size
+        far = to.Abs(to.Sub(at, begin))
+        count = to.Floor(to.Div(far, length))
+        rest = to.Sub(far, to.Mul(count, length))
+        is_even = to.Equal(to.Mod(count, to.constant(2.0, self.dtype), fmod=1), 0.0)
+        return to.Add(to.Where(is_even, rest, to.Sub(length, rest), dtype=self.dtype), begin)
+
+    def outside(self, at: ir.Value, axis: int, aligned: bool) -> ir.Value:
+        """Where positions are beyond the ends of the outer elements, or beyond their middles."""
         to = self._to
-        top, left = to.Floor(row), to.Floor(column)
-        down, right = to.Sub(row, top), to.Sub(column, left)
-        total: ir.Value | None = None
-        for below in (False, True):
-            for beside in (False, True):
-                a = down if below else to.Add(to.Neg(down), 1.0)
-                b = right if beside else to.Add(to.Neg(right), 1.0)
-                share = to.Unsqueeze(to.Mul(a, b), [1])
-                at = (to.Add(top, float(below)), to.Add(left, float(beside)))
-                part = to.Mul(self.read(*at), share)
-                total = part if total is None else to.Add(total, part)
-        assert total is not None
-        return total
+        more = 0.0 if aligned else 0.5
+        end = to.Sub(self.sizes[axis], 1.0 - more)
+        made: ir.Value = to.Or(to.Less(at, -more), to.Greater(at, end))
+        return made
+
+    def tap(self, at: ir.Value, weight: ir.Value | None, axis: int) -> Tap:
+        """What is read at whole positions: nothing outside."""
+        to = self._to
+        index = to.cast(at, INT64)
+        inside = to.And(to.GreaterOrEqual(index, 0), to.Less(index, self._extents[axis]))
+        mask = self.number(inside)
+        return to.where(inside, index, 0), mask if weight is None else to.Mul(weight, mask)
+
+    def linear(self, at: ir.Value, axis: int) -> list[Tap]:
+        """The two elements around positions."""
+        to = self._to
+        first = to.Floor(at)
+        part = to.Sub(at, first)
+        return [
+            self.tap(first, to.Add(to.Neg(part), 1.0), axis),
+            self.tap(to.Add(first, 1.0), part, axis),
+        ]
+
+    def parts(self, taps: Sequence[Sequence[Tap]]) -> Iterator[ir.Value]:
+        """The elements of one tap along each axis, times their weights: (N, C, P)."""
+        to = self._to
+        wide = to.Concat([1], self._channels, [1], axis=0)
+        for chosen in itertools.product(*taps):
+            index, share = chosen[0]
+            for axis, (more, weight) in enumerate(chosen[1:], 1):
+                index = to.Add(to.Mul(index, self._extents[axis]), more)
+                share = to.Mul(share, weight)
+            indices = to.Expand(to.Unsqueeze(index, [1]), wide)
+            found = to.GatherElements(self._flat, indices, axis=2)
+            yield to.Mul(found, to.Unsqueeze(share, [1]))
+
+    def read(self, taps: Sequence[Sequence[Tap]]) -> ir.Value:
+        """The sum of all parts."""
+        first, *others = self.parts(taps)
+        for part in others:
+            first = self._to.Add(first, part)
+        return first
+
+
+def _cubic_weights(to: Writer, part: ir.Value) -> list[ir.Value]:
+    """Weights of the four elements around positions, by how far these are behind the second one."""
+    a = _CUBIC
+
+    def near(x: ir.Value) -> ir.Value:
+        inner = to.Sub(to.Mul(x, a + 2), a + 3)
+        return to.Add(to.Mul(to.Mul(inner, x), x), 1.0)
+
+    def far(x: ir.Value) -> ir.Value:
+        inner = to.Add(to.Mul(to.Sub(to.Mul(x, a), 5 * a), x), 8 * a)
+        return to.Sub(to.Mul(inner, x), 4 * a)
+
+    rest = to.Add(to.Neg(part), 1.0)
+    return [far(to.Add(part, 1.0)), near(part), near(rest), far(to.Add(rest, 1.0))]
 
 
 @expansion("GridSample")
 def _grid_sample(to: Writer, call: Call) -> ir.Value:
     x, grid = call.input(0), call.input(1)
-    mode = call.string("mode", "linear")
+    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(
+        given := call.string("mode", "linear"), given
+    )
     padding = call.string("padding_mode", "zeros")
-    if len(call.dims(0)) != 4 or mode not in ("linear", "nearest", "bilinear"):
-        raise Declined(f"mode={mode} with {len(call.dims(0))} axes")
-    if padding not in ("zeros", "border"):
-        raise Declined(f"padding_mode={padding}")
-    plane = _Plane(to, x)
-    flat = to.Reshape(grid, to.Concat(to.extent(grid, 0), [-1, 2], axis=0))
-    aligned = call.integer("align_corners", 0)
-    positions = []
-    for index, extent in ((1, plane.height), (0, plane.width)):
-        part = to.cast(to.Gather(flat, to.constant(index, INT64), axis=2), plane.dtype)
-        size = plane.number(extent)
+    rank = len(call.dims(0)) - 2
+    aligned = bool(call.integer("align_corners", 0))
+    space = _Space(to, x, rank)
+    flat = to.Reshape(grid, to.Concat(to.extent(grid, 0), [-1, rank], axis=0))
+
+    def inside(at: ir.Value, axis: int) -> ir.Value:
+        if padding == "reflection":
+            at = space.reflect(at, axis, aligned)
+        return at if padding == "zeros" else space.limit(at, axis)
+
+    taps = []
+    for axis, size in enumerate(space.sizes):
+        # The grid has positions along the last axis first.
+        part = to.cast(to.Gather(flat, to.constant(rank - 1 - axis, INT64), axis=2), space.dtype)
+        half = to.Mul(to.Add(part, 1.0), 0.5)
         if aligned:  # -1 and 1 are the middles of the first and the last element
-            positions.append(to.Mul(to.Mul(to.Add(part, 1.0), 0.5), to.Sub(size, 1.0)))
+            at = to.Mul(half, to.Sub(size, 1.0))
         else:  # they are their outer ends
-            positions.append(to.Sub(to.Mul(to.Mul(to.Add(part, 1.0), 0.5), size), 0.5))
-    row, column = positions
-    if padding == "border":
-        row, column = plane.limit(row, column)
-    if mode == "nearest":
-        found = plane.read(to.Round(row), to.Round(column))
-    else:
-        found = plane.between(row, column)
-    shape = [to.extent(x, 0), to.extent(x, 1), to.extent(grid, 1), to.extent(grid, 2)]
-    return to.Reshape(found, to.Concat(*shape, axis=0))
+            at = to.Sub(to.Mul(half, size), 0.5)
+        if mode == "nearest":
+            taps.append([space.tap(inside(to.Round(at), axis), None, axis)])
+        elif mode == "linear":
+            taps.append(space.linear(inside(at, axis), axis))
+        else:
+            if padding == "border":
+                # Up to the outer ends, what is read is moved inside, and not the position.
+                near = space.outside(at, axis, aligned)
+                at = to.Where(near, space.limit(at, axis), at, dtype=space.dtype)
+            first = to.Floor(at)
+            weights = _cubic_weights(to, to.Sub(at, first))
+            positions = [inside(to.Add(first, float(step)), axis) for step in (-1, 0, 1, 2)]
+            pairs = zip(positions, weights, strict=True)
+            taps.append([space.tap(position, weight, axis) for position, weight in pairs])
+    shape = [to.extent(x, 0), to.extent(x, 1)]
+    shape += [to.extent(grid, axis + 1) for axis in range(rank)]
+    return to.Reshape(space.read(taps), to.Concat(*shape, axis=0))
+
+
+def _numbers_below(to: Writer, extent: ir.Value | int, dtype: ir.DataType) -> ir.Value:
+    """0, 1, ... up to an extent, as numbers."""
+    if isinstance(extent, int):
+        return to.constant(numpy.arange(extent), dtype)
+    every = to.Range(to.constant(0, INT64), to.Squeeze(extent), to.constant(1, INT64))
+    return to.cast(every, dtype)
 
 
 @expansion("AffineGrid")
 def _affine_grid(to: Writer, call: Call) -> ir.Value:
     """Products of a matrix for each image with the positions of its elements."""
-    theta = call.x
+    theta, dtype = call.x, dtype_of(call.x)
+    aligned = bool(call.integer("align_corners", 0))
     size = ir.convenience.get_const_tensor(call.input(1))
     if size is None:
-        raise Declined("the size is computed")
+        return _affine_grid_of(to, call, aligned)
     extents = [int(extent) for extent in size.numpy()[2:]]
     axes = []
     for extent in extents:
-        if call.integer("align_corners", 0):
+        if aligned:
             axes.append(numpy.linspace(-1, 1, extent))
         else:
             axes.append((2 * numpy.arange(extent) + 1) / extent - 1)
     # The last axis first, then 1 for what is added.
     grid = [*numpy.meshgrid(*axes, indexing="ij")][::-1] + [numpy.ones(extents)]
     points = numpy.stack(grid, -1).reshape(-1, len(extents) + 1)
-    made = to.MatMul(to.constant(points, dtype_of(theta)), to.Transpose(theta, perm=[0, 2, 1]))
+    made = to.MatMul(to.constant(points, dtype), to.Transpose(theta, perm=[0, 2, 1]))
     shape = to.Concat(to.extent(theta, 0), to.ints([*extents, len(extents)]), axis=0)
     return to.Reshape(made, shape)
+
+
+def _affine_grid_of(to: Writer, call: Call, aligned: bool) -> ir.Value:
+    """The same for a size that is computed."""
+    theta, size, dtype = call.x, to.cast(call.input(1), INT64), dtype_of(call.x)
+    rank = _static(call.dims(1), "the size")[0] - 2
+    wide = to.Slice(size, [2], [2 + rank])
+    grid = []
+    for axis in range(rank):
+        extent = to.Slice(size, [2 + axis], [3 + axis])
+        at, count = _numbers_below(to, extent, dtype), to.cast(extent, dtype)
+        if aligned:
+            at = to.Div(to.Mul(at, 2.0), to.Max(to.Sub(count, 1.0), 1.0))
+        else:
+            at = to.Div(to.Add(to.Mul(at, 2.0), 1.0), count)
+        at = to.Sub(to.Unsqueeze(at, [one for one in range(rank) if one != axis]), 1.0)
+        grid.append(to.Reshape(to.Expand(at, wide), [-1, 1]))
+    ones = to.Add(to.Mul(grid[0], 0.0), 1.0)
+    points = to.Concat(*grid[::-1], ones, axis=1)
+    made = to.MatMul(points, to.Transpose(theta, perm=[0, 2, 1]))
+    return to.Reshape(made, to.Concat(to.extent(theta, 0), wide, [rank], axis=0))
 
 
 @expansion("RoiAlign")
@@ -139,14 +227,10 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
     rows, columns = call.integer("output_height", 1), call.integer("output_width", 1)
     ratio, scale = call.integer("sampling_ratio", 0), call.number("spatial_scale", 1.0)
     half = call.string("coordinate_transformation_mode", "half_pixel") == "half_pixel"
-    mode = call.string("mode", "avg")
     if ratio <= 0:
         raise Declined("sampling_ratio=0, by which elements of regions decide what is read")
-    if mode != "avg":
-        raise Declined(f"mode={mode}")
     # Each region reads its own image.
-    images = to.Gather(x, batch, axis=0)
-    plane = _Plane(to, images)
+    space = _Space(to, to.Gather(x, batch, axis=0), 2)
     corners = [
         to.Sub(to.Mul(to.Slice(regions, [i], [i + 1], [1]), scale), 0.5 if half else 0.0)
         for i in range(4)
@@ -164,16 +248,22 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
     row = to.Expand(to.Unsqueeze(positions[0], [2]), shape)
     column = to.Expand(to.Unsqueeze(positions[1], [1]), shape)
     flat = to.Concat(to.extent(regions, 0), [down * across], axis=0)
-    row, column = to.Reshape(row, flat), to.Reshape(column, flat)
+    at = [to.Reshape(row, flat), to.Reshape(column, flat)]
     # More than one element outside there is nothing; up to there the border counts.
     near = to.And(
-        to.And(to.GreaterOrEqual(row, -1.0), to.LessOrEqual(row, plane.number(plane.height))),
-        to.And(to.GreaterOrEqual(column, -1.0), to.LessOrEqual(column, plane.number(plane.width))),
+        *(
+            to.And(to.GreaterOrEqual(one, -1.0), to.LessOrEqual(one, size))
+            for one, size in zip(at, space.sizes, strict=True)
+        )
     )
-    found = plane.between(*plane.limit(row, column))
-    found = to.Mul(found, plane.number(to.Unsqueeze(near, [1])))
+    taps = [space.linear(space.limit(one, axis), axis) for axis, one in enumerate(at)]
+    is_max = call.string("mode", "avg") == "max"
+    # The maximum is one of single elements, times their weights.
+    found = to.Max(*space.parts(taps)) if is_max else space.read(taps)
+    found = to.Mul(found, space.number(to.Unsqueeze(near, [1])))
     parts = [to.extent(regions, 0), to.extent(x, 1), to.ints([rows, ratio, columns, ratio])]
-    return to.ReduceMean(to.Reshape(found, to.Concat(*parts, axis=0)), [3, 5], keepdims=0)
+    apart = to.Reshape(found, to.Concat(*parts, axis=0))
+    return (to.ReduceMax if is_max else to.ReduceMean)(apart, [3, 5], keepdims=0)
 
 
 @gradient("MaxRoiPool")
@@ -188,46 +278,64 @@ def _deform_conv(to: Writer, call: Call) -> ir.Value:
     """What each position of a window reads, and the sum of its products with the weight."""
     x, weight, offset = call.input(0), call.input(1), call.input(2)
     bias, mask = call.optional(3), call.optional(4)
-    kernel = _static(call.dims(1)[2:], "the kernel")
-    out = _static(call.dims(2)[2:], "the output")
-    if len(kernel) != 2 or call.integer("group", 1) != 1 or call.integer("offset_group", 1) != 1:
-        raise Declined("groups, or other than two axes")
-    strides = list(call.ints("strides") or [1, 1])
-    dilations = list(call.ints("dilations") or [1, 1])
-    pads = list(call.ints("pads") or [0, 0, 0, 0])
-    plane = _Plane(to, x)
-    taps, spots = kernel[0] * kernel[1], out[0] * out[1]
-    begins: list[list[list[float]]] = [[], []]
-    for tap in range(taps):
-        at = (tap // kernel[1], tap % kernel[1])
-        grid = [(i, j) for i in range(out[0]) for j in range(out[1])]
-        for axis in (0, 1):
-            first = at[axis] * dilations[axis] - pads[axis]
-            begins[axis].append([float(spot[axis] * strides[axis] + first) for spot in grid])
-    apart = to.Reshape(offset, to.Concat(to.extent(x, 0), [taps, 2, spots], axis=0))
-    flat = to.Concat(to.extent(x, 0), [taps * spots], axis=0)
+    kernel = list(call.ints("kernel_shape") or _static(call.dims(1)[2:], "the kernel"))
+    rank = len(kernel)
+    group, sharing = call.integer("group", 1), call.integer("offset_group", 1)
+    strides = list(call.ints("strides") or [1] * rank)
+    dilations = list(call.ints("dilations") or [1] * rank)
+    pads = list(call.ints("pads") or [0] * rank)
+    images, channels = to.extent(x, 0), to.extent(x, 1)
+    wide = to.Concat(*(to.extent(offset, axis + 2) for axis in range(rank)), axis=0)
+    # Channels of each group of offsets are read as images of their own.
+    many = images if sharing == 1 else to.Mul(images, [sharing])
+    if sharing == 1:
+        space = _Space(to, x, rank)
+    else:
+        extents = [to.extent(x, axis + 2) for axis in range(rank)]
+        split = to.Concat(many, to.Div(channels, [sharing]), *extents, axis=0)
+        space = _Space(to, to.Reshape(x, split), rank)
+    taps = math.prod(kernel)
+    apart = to.Reshape(offset, to.Concat(many, [taps, rank, -1], axis=0))
+    flat = to.Concat(many, [-1], axis=0)
     positions = []
-    for axis in (0, 1):
+    for axis, tap in enumerate(numpy.indices(kernel).reshape(rank, -1, 1)):
         moved = to.Gather(apart, to.constant(axis, INT64), axis=2)
-        moved = to.Add(moved, to.constant([begins[axis]], plane.dtype))
-        positions.append(to.Reshape(moved, flat))
-    found = plane.between(*positions)
-    shape = [to.extent(x, 0), to.extent(x, 1), to.ints([taps, spots])]
-    columns = to.Reshape(found, to.Concat(*shape, axis=0))
+        begins = to.constant([tap * dilations[axis] - pads[axis]], space.dtype)
+        spots = _spots(to, offset, call.dims(2)[2:], axis, strides[axis])
+        at = to.Reshape(to.Add(to.Add(moved, begins), spots), flat)
+        positions.append(space.linear(at, axis))
+    found = space.read(positions)
     if mask is not None:
-        columns = to.Mul(
-            columns, to.Reshape(mask, to.Concat(to.extent(x, 0), [1, taps, spots], axis=0))
-        )
-    rows = to.Reshape(columns, to.Concat(to.extent(x, 0), [-1, spots], axis=0))
-    matrix = to.Reshape(weight, to.Concat(to.extent(weight, 0), [-1], axis=0))
-    made = to.MatMul(matrix, rows)
+        strengths = to.Reshape(mask, to.Concat(many, [1, -1], axis=0))
+        found = to.Mul(found, strengths)
+    if group == 1:
+        columns = to.Concat(images, to.Mul(channels, [taps]), [-1], axis=0)
+        matrix = to.Reshape(weight, to.Concat(to.extent(weight, 0), [-1], axis=0))
+    else:
+        rows = to.Div(to.Mul(channels, [taps]), [group])
+        columns = to.Concat(images, [group], rows, [-1], axis=0)
+        matrix = to.Reshape(weight, to.Concat([group, -1], rows, axis=0))
+    made = to.MatMul(matrix, to.Reshape(found, columns))
+    made = to.Reshape(made, to.Concat(images, to.extent(weight, 0), wide, axis=0))
     if bias is not None:
-        made = to.Add(made, to.Unsqueeze(bias, [1]))
-    shape = [to.extent(x, 0), to.extent(weight, 0), to.ints(out)]
-    return to.Reshape(made, to.Concat(*shape, axis=0))
+        made = to.Add(made, to.Unsqueeze(bias, [1 + axis for axis in range(rank)]))
+    return made
 
 
-def _static(dims: Sequence[object], what: str) -> list[int]:
+def _spots(to: Writer, offset: ir.Value, dims: Sequence[Dim], axis: int, stride: int) -> ir.Value:
+    """Where windows begin along an axis, for each element of the output."""
+    dtype, rank = dtype_of(offset), len(dims)
+    if all(isinstance(dim, int) for dim in dims):
+        spots = numpy.indices([int(str(dim)) for dim in dims])[axis].reshape(-1)
+        return to.constant(spots * stride, dtype)
+    line = to.Mul(_numbers_below(to, to.extent(offset, axis + 2), dtype), float(stride))
+    line = to.Unsqueeze(line, [one for one in range(rank) if one != axis])
+    wide = to.Concat(*(to.extent(offset, one + 2) for one in range(rank)), axis=0)
+    made: ir.Value = to.Reshape(to.Expand(line, wide), [-1])
+    return made
+
+
+def _static(dims: Sequence[Dim], what: str) -> list[int]:
     known = [dim for dim in dims if isinstance(dim, int)]
     if len(known) < len(dims):
         raise Declined(f"{what} is of a shape that varies")
