@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy
 import pytest
 
 from mx.sol import jits
@@ -21,6 +22,7 @@ from mx.sol.backends.gen import (
     emit_group,
     library_source,
 )
+from mx.sol.backends.gen.products.channels_last import CONV_LAST
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,6 +49,10 @@ def kernels(target):
         GroupNode("Relu", (3,)),
     ]
     made.append(emit_group(target, [x, row], nodes, [4]))
+    image, w = Spec((1, 7, 8, 35), "float32"), numpy.ones((40, 35, 3, 3), "float32")
+    nodes = [GroupNode(CONV_LAST, (0, 1)), GroupNode("Relu", (2,))]
+    made.append(emit_group(target, [image, Spec(w.shape, "float32")], nodes, [3], {1: w}))
+    assert made[-1].name == "winograd"
     return made
 
 

@@ -12,6 +12,10 @@ import numpy
 # What stands for the name of the function in the text that a kernel is made of.
 NAME = "@NAME@"
 
+# Symbols have this in front of the name for people, and so many digits of a hash behind it.
+_PREFIX = "mxk_"
+_DIGITS = 16
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -50,6 +54,11 @@ class GenKernel:
     constants: tuple[numpy.ndarray[Any, Any], ...] = ()  # behind the inputs in `in`
     in_place: tuple[int, ...] = ()  # for each output, the input whose memory it may take; -1: none
 
+    @property
+    def name(self) -> str:
+        """What its symbol begins with, for people."""
+        return self.symbol[len(_PREFIX) : -1 - _DIGITS]
+
     def may_lie_in(self, output: int) -> int:
         """The input whose memory an output may take over; -1 for none."""
         return self.in_place[output] if self.in_place else -1
@@ -69,8 +78,8 @@ def make_kernel(
 
     `name` is what the symbol begins with, for people: letters, digits and underscores.
     """
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    symbol = f"mxk_{name}_{digest}"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    symbol = f"{_PREFIX}{name}_{digest}"
     return GenKernel(
         symbol,
         text.replace(NAME, symbol),

@@ -53,6 +53,7 @@ class Tile:
     walks_taps: bool = False
     fetches: int = 0  # elements at `next` to fetch into the second cache for each row of b
     is_blocked: bool = False  # the depth is walked in several calls: first, final
+    adds: bool = False  # several calls add up what each of them sums for itself: first
     steps: Sequence[Step] = ()
     operands: Sequence[Operand] = ()
 
@@ -63,6 +64,8 @@ class Tile:
         names.append("int64_t depth")
         if self.is_blocked:
             names += ["int first", "int final"]
+        if self.adds:
+            names.append("int first")
         if any(column.lanes == "lanes" for column in self.columns):
             names.append("int64_t lanes")
         if self.fetches:
@@ -86,7 +89,7 @@ class Tile:
         for operand in self.operands:
             given.append(f"{operand.source} + {offsets.get(operand.kind, '0')}")
         given.append(depth)
-        if self.is_blocked:
+        if self.is_blocked or self.adds:
             given.append(block)
         if any(column.lanes == "lanes" for column in self.columns):
             given.append(lanes)
@@ -186,6 +189,11 @@ class Tile:
                 lines.append("  }")
         elif self.is_blocked:
             lines.append("  (void)final;")
+        if self.adds:
+            lines.append("  if (!first) {")
+            for i, j in self._cells():
+                lines.append(f"    c{i}_{j} += vf_load(c + {self._at(i, j)});")
+            lines.append("  }")
         for i, j in self._cells():
             lanes = self.columns[j].lanes
             if lanes is None:

@@ -20,6 +20,7 @@ from ._pixel_tile import tile_shape
 from ._problem import Product
 from ._rounded import emit_product
 from ._window import Window, window_of
+from ._winograd import WinogradConvolution, is_faster
 
 # The name of the operator in groups. Its input is of the shape (N, H, W, C), or, with the attribute
 # READS_FIRST, of (N, C, H, W); weights are as Conv has them; the output is of (N, H, W, C).
@@ -76,6 +77,8 @@ def convolution_last(
                 rounds=attributes.get(PRECISION) == "bfloat16",
             ),
         )
+    elif not reads_first and is_faster(window, target):
+        kind = WinogradConvolution
     else:
         kind = FirstToLastConvolution if reads_first else LastConvolution
     made: GenKernel = kind(target, window, known[1], result, steps, operands, positions).kernel()
