@@ -186,6 +186,11 @@ class Lowering:
         made: Value = self.call(np.reshape, value, tuple(shape))
         return made
 
+    def seen(self, value: Value, shape: Sequence[int]) -> Value:
+        """The memory of a value, which has no gaps, as a row-major array, whatever its layout."""
+        strides = [int(numpy.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+        return self._view(value, shape, strides, 0)
+
     def slices(self, value: Value, index: Sequence[slice]) -> Value:
         """A view of every so many elements along each axis, as Python's slices choose them."""
         if value.known is not None:

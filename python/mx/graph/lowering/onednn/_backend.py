@@ -38,6 +38,17 @@ class Blocked:
         """The value in this layout."""
         return reorder(to, value, self.layout)
 
+    @property
+    def is_channels_last(self) -> bool:
+        """Whether images lie as (N, H, W, C), without gaps."""
+        shape = self.layout.shape
+        return len(shape) == 4 and self == self.channels_last(shape)
+
+    def channels_last(self, shape: Sequence[int]) -> Blocked:
+        """The layout of images of that shape, (N, C, H, W), that lie as (N, H, W, C)."""
+        rows = api().Layout.plain([shape[axis] for axis in (0, 2, 3, 1)], str(self.layout.dtype))
+        return Blocked(rows.permuted([0, 3, 1, 2]))
+
 
 def api() -> _onednn.OneDNN:
     """What makes the kernels. Declined, with the reason, where there is no oneDNN."""

@@ -13,6 +13,7 @@ from ....graph.lowering._table import Backend
 from ....graph.lowering._value import Declined, Value
 from ._chain import Chain, longest
 from ._emit_group import is_in_groups
+from ._images import lower_last, takes
 from ._kernel import GenKernel
 from ._link import add_step, spec_of
 from ._operators import OPERATORS
@@ -51,12 +52,16 @@ class GenBackend(Backend):
             raise Declined("no generated code for this operator")
         if version < SINCE[operator]:
             raise Declined(f"generated code is of version {SINCE[operator]} of this operator")
-        if any(value is not None and value.layout is not None for value in inputs):
+        in_blocks = any(value is not None and value.layout is not None for value in inputs)
+        is_image = operator == "Conv" and takes(inputs[0])
+        if in_blocks and not is_image:
             raise Declined("left to others: an input is in blocks")
         if operator == "Attention" and attributes.get("is_causal") and to.keep_nan:
             raise Declined("keys behind a query are not all looked at, which may be NaN")
         if to.precision and self.target.has("avx512_bf16"):
             attributes = {**attributes, PRECISION: to.precision}
+        if is_image:
+            return lower_last(to, self, self.target, inputs, attributes)
         # Of CastLike only the type of the second one counts.
         read = inputs[:1] if operator == "CastLike" else inputs
         if all(value is None or value.known is not None for value in read):

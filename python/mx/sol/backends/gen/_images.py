@@ -1,0 +1,81 @@
+"""Convolutions in plans whose images have their channels last, as oneDNN likes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from ....graph.lowering._images import TO_LAST, is_last, seen_first, seen_last
+from ....graph.lowering._lowering import Lowering
+from ....graph.lowering._table import Backend
+from ....graph.lowering._value import Declined, Follower, Followers, Value
+from ._chain import Chain, longest
+from ._link import add_step
+from ._operators import OPERATORS
+from ._target import Target
+from .products.channels_last import CONV_LAST
+
+# The most elements of a constant beside results that is copied to lie as they do.
+_FEW = 1 << 16
+
+
+def takes(value: Value | None) -> bool:
+    """Whether a value is images that kernels of channels that are last can read: in blocks they are
+    copied, as oneDNN's kernels have them copied, too."""
+    if value is None or value.layout is None or len(value.shape) != 4 or value.dtype != "float32":
+        return False
+    return value.size > 0
+
+
+def lower_last(
+    to: Lowering,
+    backend: Backend,
+    target: Target,
+    inputs: Sequence[Value | None],
+    attributes: dict[str, Any],
+) -> list[Value]:
+    """The output of a Conv, whose channels are last, too, and of what its kernel does besides."""
+    x, *others = inputs
+    assert x is not None
+    if any(value is not None and value.layout is not None for value in others):
+        raise Declined("left to others: weights in blocks")
+    if not is_last(x):
+        x = x.layout.channels_last(x.shape).of(to, x)
+    first = Chain().with_node(CONV_LAST, [seen_last(to, x), *others], attributes)
+    kernel, chain = longest(target, first, Followers(_followers(to)))
+    names = [kernel.name, *(node.operator.lower() for node in chain.nodes()[1:])]
+    (made,) = add_step(to, backend, target, kernel, f"gen:{'+'.join(names)}", chain.inputs)
+    to.taken = len(chain) - 1
+    return [seen_first(to, made, x)]
+
+
+def _followers(to: Lowering) -> Iterator[Follower]:
+    """Those that may become part of the kernel, with operands whose channels are last."""
+    index = 0
+    while (follower := to.followers.get(index)) is not None:
+        if follower.operator not in OPERATORS or "axis" in follower.attributes:
+            return
+        try:
+            inputs = tuple(
+                None if value is None else _beside(to, value) for value in follower.inputs
+            )
+        except Declined:
+            return
+        yield replace(follower, inputs=inputs)
+        index += 1
+
+
+def _beside(to: Lowering, value: Value) -> Value:
+    """An operand beside images. Declined for one that would have to be copied by each run."""
+    if is_last(value):
+        return seen_last(to, value)
+    if value.size == 1 and len(value.shape) <= 4:
+        return value
+    if value.known is not None and len(value.shape) <= 4 and value.size <= _FEW:
+        array = value.known.elements
+        array = array.reshape((1,) * (4 - array.ndim) + array.shape)
+        return to.constant(numpy.ascontiguousarray(array.transpose(TO_LAST)))
+    raise Declined("left to others: an operand whose channels are not last")
