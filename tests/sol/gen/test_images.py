@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import mx
-from mx.graph.lowering import ONEDNN
+from mx.graph.lowering import ONEDNN, OPERATORS
 from mx.graph.lowering._lowering import Lowering
 from mx.graph.lowering._value import Declined, Follower, Followers, Value
 from mx.graph.lowering.onednn._backend import Blocked, api
@@ -126,6 +126,25 @@ def test_chain_of_two() -> None:
     middle = evaluate("Conv", [X.astype("float64"), W.astype("float64")], SAME)[0]
     expected = evaluate("Conv", [middle, w.astype("float64")], {**SAME, "strides": [2, 2]})[0]
     numpy.testing.assert_allclose(got, numpy.maximum(expected, 0), rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_concat_stays_in_its_layout(axis: int) -> None:
+    planned = Planned()
+    to = planned.to
+    parts = [planned.last(X), planned.last(X[:, ::-1].copy())]
+    made = OPERATORS.lower(to, "Concat", 13, parts, {"axis": axis})
+    assert made[0].layout.is_channels_last
+    _, got = planned.run(made)
+    numpy.testing.assert_array_equal(got, numpy.concatenate([X, X[:, ::-1]], axis))
+
+
+def test_concat_with_rows_is_in_rows() -> None:
+    planned = Planned()
+    parts = [planned.last(X), planned.plain(X)]
+    made = OPERATORS.lower(planned.to, "Concat", 13, parts, {"axis": 1})
+    assert made[0].layout is None
+    numpy.testing.assert_array_equal(planned.run(made)[1], numpy.concatenate([X, X], 1))
 
 
 def test_declines() -> None:

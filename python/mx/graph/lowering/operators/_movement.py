@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .... import numpy as np
+from .._images import TO_LAST, is_last, seen_first, seen_last
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
@@ -69,6 +70,10 @@ def _transpose(to: Lowering, x: Value, *, perm: Sequence[int] | None = None) -> 
 
 @rule("Concat", since=4)
 def _concat(to: Lowering, *inputs: Value, axis: int) -> Value:
+    if -4 <= axis < 4 and all(map(is_last, inputs)):
+        parts = [seen_last(to, value) for value in inputs]
+        joined = to.call(np.concatenate, parts, axis=TO_LAST.index(axis % 4))
+        return seen_first(to, joined, inputs[0])
     made: Value = to.call(np.concatenate, list(inputs), axis=axis)
     return made
 
