@@ -128,6 +128,15 @@ def test_values(tmp_path: Path) -> None:
         numpy.testing.assert_allclose(came, wanted, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.parametrize("target", ["avx512", "avx2", "neon", "c"])
+def test_winograd(target: str) -> None:
+    graph = _with(_residual, lambda b, x: _conv(b, x, strides=[2, 2]))
+    graph.infer({"data": SHAPE})
+    program = lower(graph, Target.named(target))
+    names = [call.kernel.name for call in program.calls if "transpose" not in call.kernel.name]
+    assert names == ["conv", "winograd", "conv"]
+
+
 BRANCH = """
 g (float[1,6,4,4] x, bool[1] where) => (float[1,16,4,4] y) {
   h = Conv(x, w)
