@@ -10,6 +10,7 @@ from onnx import version_converter
 from ...graph._errors import GraphError
 from ...graph._opset import OPSET
 from . import _structure
+from ._unchanged import is_unchanged
 from ._walk import graphs_of
 
 # Where operators of ONNX wait that no version of it has, which the converter would not pass over.
@@ -24,6 +25,9 @@ def version_of(proto: onnx.ModelProto) -> int:
 def convert(proto: onnx.ModelProto, file: str) -> tuple[onnx.ModelProto, str | None]:
     """A model of OPSET, or the model as it is and the reason why it cannot be one."""
     version = version_of(proto)
+    if is_unchanged(proto, version, file):
+        next(entry for entry in proto.opset_import if not entry.domain).version = OPSET
+        return proto, None
     unknown = 0
     for graph in graphs_of(proto.graph, file):
         for node in graph.node:
