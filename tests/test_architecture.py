@@ -54,6 +54,7 @@ LAYERS = (
         "python/mx/_library",
         "python/mx/_lazy",
         "python/mx/_deferred",
+        "python/mx/_installed",
         "python/mx/_mapped",
     ),
     (
