@@ -3,6 +3,7 @@
  * \brief Recurrent layers, with weights and gates in ONNX's order.
  */
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "onednn/makers.h"
@@ -55,17 +56,24 @@ class Floats {
     }
     CheckFloat(operand.dtype, operand.name);
     CheckShape(operand, shape);
-    values_.resize(static_cast<size_t>(SizeOf(shape)));
     const Constant& constant = *operand.constant;
-    const Weight::Elements elements = constant.weight == nullptr ? nullptr : constant.weight->Get();
-    Reorder(operand.Offered(), elements == nullptr ? constant.data : elements.get(),
-            PlainDesc(shape, DType::f32), values_.data());
+    if (constant.weight != nullptr) elements_ = constant.weight->Get();
+    const void* given = elements_ == nullptr ? constant.data : elements_.get();
+    const Desc plain = PlainDesc(shape, DType::f32);
+    data_ = static_cast<const float*>(given);
+    const bool is_aligned = reinterpret_cast<uintptr_t>(given) % alignof(float) == 0;
+    if (operand.Offered() == plain && is_aligned) return;
+    values_.resize(static_cast<size_t>(SizeOf(shape)));
+    Reorder(operand.Offered(), given, plain, values_.data());
+    data_ = values_.data();
   }
 
-  const float* at(size_t index) const { return values_.data() + index; }
+  const float* at(size_t index) const { return data_ + index; }
 
  private:
-  std::vector<float> values_;
+  Weight::Elements elements_;
+  std::vector<float> values_; /*!< where the elements lie in another way */
+  const float* data_;
 };
 
 /*! \brief Sizes, as ONNX's shapes have them. */
