@@ -24,8 +24,9 @@ _T = TypeVar("_T")
 # What a thread reads and hashes at a time: it stays in the processor's cache in between.
 _BLOCK = 1 << 19
 # Several weights share one piece of memory of this size: NumPy asks for huge pages for large ones
-# alone, without which a new page for each 4 KB takes longer than reading them.
-_ROOM = 1 << 25
+# alone, without which a new page for each 4 KB takes longer than reading them. It is there until
+# kernels have packed all of them.
+_ROOM = 1 << 23
 # Libraries want it, and Linux reads into such memory several times as fast.
 _ALIGNMENT = 64
 

@@ -31,6 +31,22 @@ def _check_mapping(function: str, parameter: str, given: object) -> None:
         raise TypeError(f"Graph.{function}: {parameter}: expected a mapping, got {kind}")
 
 
+class _Own:
+    """A model that nobody has but the graph that read it.
+
+    Its nodes and values refer to one another, so that they wait for the garbage collector when the
+    graph goes; weights go with the graph.
+    """
+
+    def __init__(self, model: onnx_ir.Model) -> None:
+        self.model: onnx_ir.Model | None = model
+
+    def __del__(self) -> None:
+        if self.model is not None:
+            for value in self.model.graph.initializers.values():
+                value.const_value = None
+
+
 class Graph:
     """A model: the nodes between its inputs and its outputs, with its weights.
 
@@ -42,6 +58,7 @@ class Graph:
         if not isinstance(model, onnx_ir.Model):
             raise TypeError(f"Graph: model: expected an onnx_ir.Model, got {type(model).__name__}")
         self._model: onnx_ir.Model | None = model
+        self._own: _Own | None = None
         self._unread: Unread | None = None
         self.file = file if file is not None else model.graph.name or "graph"
 
@@ -50,6 +67,7 @@ class Graph:
         """What a file has; without a model it is read when somebody asks for it."""
         graph = cls.__new__(cls)
         graph._model, graph._unread, graph.file = model, unread, file
+        graph._own = None if model is None else _Own(model)
         return graph
 
     @property
@@ -57,11 +75,14 @@ class Graph:
         """The model itself."""
         model = self._read()
         self._unread = None  # as whoever has the model may change it
+        own, self._own = self._own, None
+        if own is not None:
+            own.model = None  # as whoever has it may keep it
         return model
 
     @model.setter
     def model(self, model: onnx_ir.Model) -> None:
-        self._model, self._unread = model, None
+        self._model, self._own, self._unread = model, None, None
 
     def unread(self) -> Unread | None:
         """The file that it is of, as long as nobody was given the model who may have changed it."""
@@ -73,7 +94,9 @@ class Graph:
         if model is None and unread is not None:
             model = unread.read()
             with _reading:  # of several threads that have read it all get the same
-                model = self._model = self._model or model
+                if self._model is None:
+                    self._model, self._own = model, _Own(model)
+                model = self._model
         return cast(onnx_ir.Model, model)
 
     @property

@@ -69,6 +69,8 @@ class Plan:
         arrays for inputs that have the same in `layouts`; those have to be single compiled plans.
         """
         check_graph("Plan", graph)
+        # A graph whose model nobody was given has no weights when it is gone.
+        has_own = graph.unread() is not None
         origin, graph = weakref.ref(graph), graph.copy()
         for one in CPU_PASSES if optimize else ():
             one.run(graph.model)
@@ -86,7 +88,7 @@ class Plan:
         self._set_inputs(self._program.inputs)
         held = sum(math.prod(weight.shape) for weight in self._program.weights.values())
         # The graph that this one is a copy of, until it is known whether somebody still has it.
-        self._origin = origin if held > _MANY else None
+        self._origin = origin if held > _MANY and not has_own else None
         self._lock = Lock()  # of what is ready
 
     def _set_inputs(self, inputs: Sequence[onnx_ir.Value]) -> None:
