@@ -11,12 +11,14 @@ import ctypes
 import functools
 import os
 import os.path
-from importlib import metadata
 
 import ffi
 
-from . import _library  # noqa: F401  registers mx.graph.Kernel and mx.get_num_threads
-from ._mapped import Code
+from . import (
+    _installed,
+    _library,  # noqa: F401  registers mx.graph.Kernel and mx.get_num_threads
+)
+from ._mapped import Code, give_back_what_is_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +33,11 @@ _PATH = os.path.join(os.path.dirname(_library.PATH), "libmxnet_onednn.so")
 
 def _find() -> str:
     """The path of oneDNN's library. ImportError where the package or its file is missing."""
+    found = _installed.file_of(_PACKAGE, _SONAME)
+    if found is not None:
+        return os.path.realpath(found)
+    from importlib import metadata  # which reads e-mails, too
+
     try:
         files = metadata.distribution(_PACKAGE).files or ()
     except metadata.PackageNotFoundError:
@@ -49,9 +56,12 @@ def load() -> OneDNN:
     if not os.path.exists(_PATH):
         raise ImportError(f"oneDNN cannot be used: mx is built without it, {_PATH} is missing")
     path = _find()
+    # While it is loaded it takes 12 MB, on top of all that is there.
+    give_back_what_is_done(_library.PATH)
     try:
         # For itself: the library of the makers finds it by its name, as it is there already.
         ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
+        Code(path).give_back()
         library: Any = ffi.load_library(_PATH)
     except OSError as error:
         raise ImportError(f"oneDNN cannot be used: {error}") from error

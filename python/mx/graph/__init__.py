@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _library
 from .._deferred import try_without as _try_without
-from .._mapped import Code as _Code
+from .._installed import version_of as _version_of
+from .._mapped import give_back_what_is_done as _give_back_what_is_done
 from ._without_sympy import import_onnx_ir as _import_onnx_ir
 
 try:
+    # It asks for its own version, and reads archives of tests.
+    _try_without(
+        "onnx",
+        "importlib.metadata",
+        "tarfile",
+        instead={"importlib.metadata": {"version": _version_of}},
+    )
     import onnx as _onnx  # noqa: F401
 
     _import_onnx_ir()
@@ -58,7 +66,7 @@ __all__ = [
 _OF_PARTITION = ("PartitionedPlan", "explain")
 
 # Loading the operators has read all that registers them, 4 MB.
-_Code(_library.PATH).give_back()
+_give_back_what_is_done(_library.PATH)
 
 
 def __getattr__(name: str) -> Any:
