@@ -183,13 +183,13 @@ def library(variant) -> Path:
 @pytest.fixture
 def load_refacc(accelerators, monkeypatch) -> Iterator[Callable[..., mx.Context]]:
     """Loads librefacc.so under a name with settings; unloads it once the test's arrays are gone."""
-    names = []
+    names = set()
 
-    def load(name: str, **settings: str) -> mx.Context:
+    def load(name: str, isolate: bool = False, **settings: str) -> mx.Context:
         for key, value in settings.items():
             monkeypatch.setenv(f"REFACC_{key}", value)
-        names.append(name)
-        return mx.load_acc(accelerators / FILES["refacc"], name)
+        names.add(name)
+        return mx.load_acc(accelerators / FILES["refacc"], name, isolate)
 
     yield load
     gc.collect()

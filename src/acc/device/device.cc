@@ -226,6 +226,10 @@ void Device::ZeroNew(DeviceMemory* memory, size_t size) {
 
 bool Device::IsThere(const DeviceMemory& memory) const { return adapter_->Holds(memory.data); }
 
+bool Device::HasModel(const void* state) const {
+  return adapter_ == nullptr || adapter_->HoldsModel(state);
+}
+
 void Device::Discard(DeviceMemory* memory) {
   api().mx_free(api().self, id_, memory->data);
   pool_.Drop(*memory);

@@ -75,6 +75,8 @@ class Device {
     const auto is_there = [&] { return adapter_ == nullptr || IsThere(*memory); };
     if (__builtin_expect(!pool_.Keep(memory, is_there), 0)) Discard(memory);
   }
+  /*! \brief Whether a model was not lost with the process that had it; by its state. */
+  bool HasModel(const void* state) const;
   /*! \brief Frees the memory that the pool keeps. */
   void TrimPool();
   MemoryUse Use();

@@ -52,7 +52,7 @@ MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
   out->free = [](void* state) {
     const std::unique_ptr<Executor> freed(static_cast<Executor*>(state));
     Library* library = freed->library;
-    std::lock_guard<std::timed_mutex> hold(library->calls_);
+    std::lock_guard<std::recursive_timed_mutex> hold(library->calls_);
     if (freed->generation != library->generation_) return;
     Writer request(Request::kFreeExecutor);
     request.Number(freed->number);

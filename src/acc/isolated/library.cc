@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "acc/isolated/answers.h"
 #include "acc/plugin/status.h"
 #include "runtime/library/library_file.h"
 
@@ -58,6 +59,11 @@ void Library::Load() {
   loaded.copies_within = answer.Number<bool>();
   loaded.zeroes = answer.Number<bool>();
   loaded.has_options = answer.Number<bool>();
+  loaded.supports_ops = answer.Number<bool>();
+  loaded.loads_models = answer.Number<bool>();
+  loaded.has_model_options = answer.Number<bool>();
+  loaded.imports_models = answer.Number<bool>();
+  loaded.profiles = answer.Number<bool>();
   if (generation_ != 0 && loaded.count != description_.count) {
     MXNET_THROW("ImportError") << "cannot load " << path_ << " again: it finds " << loaded.count
                                << " devices, and found " << description_.count << " before";
@@ -80,9 +86,16 @@ MXAccApi Library::Table() {
   if (!description_.copies_within) api.copyWithinAcc = nullptr;
   if (!description_.zeroes) api.mx_zero = nullptr;
   if (!description_.has_options) api.configure = nullptr;
+  if (!description_.supports_ops) api.supportedOps = nullptr;
+  if (!description_.loads_models) api.loadModel = nullptr;
+  if (!description_.has_model_options) api.listOptions = nullptr;
+  if (!description_.imports_models) {
+    api.modelKey = nullptr;
+    api.checkModel = nullptr;
+    api.importModel = nullptr;
+  }
+  if (!description_.profiles) api.profile = nullptr;
   api.mx_releaseAll = nullptr;
-  api.supportedOps = nullptr;
-  api.loadModel = nullptr;
   return api;
 }
 
@@ -112,13 +125,18 @@ MXAccStatus Library::Ended() {
                                    "; what was on it is lost, mx.load_acc starts it again");
 }
 
-MXAccStatus Library::Ask(const Writer& request, Reader* answer) {
-  std::string bytes;
-  if (!process_->Ask(request.bytes(), &bytes, {timeout_, true})) return Ended();
-  *answer = Reader(std::move(bytes));
-  const auto code = answer->Number<int32_t>();
-  if (code == 0) return nullptr;
-  return Failure(code, answer->Text());
+MXAccStatus Library::Ask(const Writer& request, Reader* answer, const Reply& reply) {
+  std::string message = request.bytes();
+  for (;;) {
+    std::string bytes;
+    if (!process_->Ask(message, &bytes, {timeout_, true})) return Ended();
+    *answer = Reader(std::move(bytes));
+    const auto status = answer->Number<int32_t>();
+    if (status == 0) return nullptr;
+    if (status != kAsks) return ReadFailure(answer);
+    const auto question = answer->Number<Question>();
+    message = Writer(Request::kReply).bytes() + reply(question, answer).bytes();
+  }
 }
 
 MXAccStatus Library::AskOnce(const Writer& request) {
@@ -156,7 +174,7 @@ MXAccStatus Library::SupportsImperative(int32_t* yes) {
 }
 
 void Library::Finalize() {
-  std::lock_guard<std::timed_mutex> lock(calls_);
+  std::lock_guard<std::recursive_timed_mutex> lock(calls_);
   const double seconds = timeout_ == 0 ? kEndSeconds : std::min(timeout_, kEndSeconds);
   std::string answer;
   process_->Ask(Writer(Request::kEnd).bytes(), &answer, {seconds, false});

@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "acc/isolated/message.h"
 #include "acc/isolated/process.h"
@@ -40,6 +42,7 @@ class Library : public Adapter {
   int64_t Pid() override;
   void Restart() override;
   bool Holds(const void* data) override;
+  bool HoldsModel(const void* state) override;
   void Forget() override { process_->Forget(); }
 
   MXAccStatus GetAccName(char* name, size_t size) override;
@@ -60,6 +63,17 @@ class Library : public Adapter {
                    MXAccStream stream, uint64_t work) override;
   MXAccStatus SupportsImperative(int32_t* yes) override;
   MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
+  MXAccStatus SupportedOps(int32_t dev_id, const MXAccGraph* graph,
+                           MXAccNodeSupport* nodes) override;
+  MXAccStatus LoadModel(int32_t dev_id, const MXAccGraph* graph, const MXAccAttribute* options,
+                        int32_t num_options, void* call, MXAccModel* out) override;
+  MXAccStatus ListOptions(const MXAccOption** options, int32_t* count) override;
+  MXAccStatus ModelKey(int32_t dev_id, char* key, size_t size) override;
+  MXAccStatus CheckModel(int32_t dev_id, const char* key, int32_t* verdict) override;
+  MXAccStatus ImportModel(int32_t dev_id, const char* key, const MXAccPiece* pieces,
+                          int32_t num_pieces, const MXTensor* weights, int32_t num_weights,
+                          MXAccModel* out) override;
+  MXAccStatus Profile(int32_t dev_id, MXAccProfileSink sink, void* context) override;
   MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
                         int32_t num_in, MXAccEmit emit, void* context) override;
 
@@ -71,10 +85,14 @@ class Library : public Adapter {
     explicit Turn(Library* library);
 
    private:
-    std::unique_lock<std::timed_mutex> lock_;
+    std::unique_lock<std::recursive_timed_mutex> lock_;
   };
   struct Block;
   struct Executor;
+  struct Model;
+  class ModelRun;
+  /*! \brief The reply to a question of the process. */
+  using Reply = std::function<Writer(Question question, Reader* asked)>;
 
   /*! \brief What the library said when it was loaded. */
   struct Description {
@@ -87,11 +105,16 @@ class Library : public Adapter {
     bool copies_within;
     bool zeroes;
     bool has_options;
+    bool supports_ops;
+    bool loads_models;
+    bool has_model_options;
+    bool imports_models;
+    bool profiles;
   };
 
   void Load();
   /*! \brief Sends a request, with calls_ held; *answer is what follows the status. */
-  MXAccStatus Ask(const Writer& request, Reader* answer);
+  MXAccStatus Ask(const Writer& request, Reader* answer, const Reply& reply = nullptr);
   MXAccStatus AskOnce(const Writer& request);
   /*! \brief The same for requests that cannot fail. */
   void Tell(const Writer& request) noexcept;
@@ -104,19 +127,36 @@ class Library : public Adapter {
                         size_t size);
   MXAccStatus MakeExecutor(Executor* executor, MXAccExecutor* answer);
   const char* Keep(const char* text);
+  /*! \brief Sends the data of a weight, or a piece of a model, for the request that follows. */
+  MXAccStatus SendBytes(const void* data, size_t size);
+  MXAccStatus SendWeights(const MXTensor* weights, int32_t count);
+  MXAccStatus TakeModel(const Writer& request, const Reply& reply, MXAccModel* out);
   static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                          int32_t num_out, const MXTensor* workspace, MXAccStream stream);
+  static MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                           int32_t num_out, const MXTensor* workspace, MXAccStream stream,
+                           void* call);
+  static MXAccStatus InferShapes(void* state, const MXTensor* inputs, int32_t num_in,
+                                 MXTensor* outputs, int32_t num_out);
+  static MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context);
 
   std::string path_;
   Description description_;
   std::unique_ptr<Process> process_;
   /*! \brief Counts the processes; handles of earlier ones are lost. */
   std::atomic<uint64_t> generation_{0};
-  std::timed_mutex calls_;
+  /*! \brief Recursive, as the reply to a question may need calls of its own. */
+  std::recursive_timed_mutex calls_;
   double timeout_;
   std::atomic<int64_t> pid_{0};
   /*! \brief Texts that callers were given. */
   std::set<std::string> texts_;
+  /*! \brief Options of models as callers were given them, and what they point into. */
+  std::unique_ptr<Reader> told_options_;
+  std::vector<MXAccOption> options_;
+  /*! \brief Who takes records of work. */
+  MXAccProfileSink sink_{nullptr};
+  void* sink_context_{nullptr};
 };
 
 }  // namespace isolated

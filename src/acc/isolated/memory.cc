@@ -13,12 +13,6 @@ namespace acc {
 namespace isolated {
 namespace {
 
-size_t SizeOf(const MXAccDLTensor& tensor) {
-  size_t size = tensor.dtype.bits * tensor.dtype.lanes / 8u;
-  for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<size_t>(tensor.shape[i]);
-  return size;
-}
-
 char* FirstOf(const MXAccDLTensor& tensor) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
@@ -53,7 +47,7 @@ MXAccStatus Library::Alloc(int32_t dev_id, int32_t memory, size_t size, size_t a
 
 void Library::Free(int32_t dev_id, void* data) {
   const std::unique_ptr<Block> block(static_cast<Block*>(data));
-  std::lock_guard<std::timed_mutex> lock(calls_);
+  std::lock_guard<std::recursive_timed_mutex> lock(calls_);
   if (block->generation != generation_) return;
   Writer request(Request::kFree);
   request.Number(dev_id);
@@ -81,12 +75,12 @@ MXAccStatus Library::CopyPiece(Request direction, int32_t dev_id, const MXTensor
   uint64_t handle;
   if (MXAccStatus status = HandleOf(on_device, &handle)) return status;
   const bool to_device = direction == Request::kCopyToAcc;
-  if (to_device) std::memcpy(process_->shared(), on_host, size);
+  if (to_device) std::memcpy(process_->shared()->data(), on_host, size);
   Writer request(direction);
   request.Number(dev_id);
   request.Tensor(on_device, handle);
   if (MXAccStatus status = AskOnce(request)) return status;
-  if (!to_device) std::memcpy(on_host, process_->shared(), size);
+  if (!to_device) std::memcpy(on_host, process_->shared()->data(), size);
   return nullptr;
 }
 

@@ -32,14 +32,59 @@ enum class Request : int32_t {
   kGetExecutor,   /*!< operator -> number, flags, workspace_bytes */
   kRun,          /*!< number, handle and byte_offset of each input and output, and of a workspace */
   kFreeExecutor, /*!< number */
-  kConfigure     /*!< device, count, keys and values in turn -> count, the same */
+  kConfigure,    /*!< device, count, keys and values in turn -> count, the same */
+  kBytes,        /*!< size; the next weight or piece of a model is in the shared memory */
+  kSupportedOps, /*!< device, graph -> what is said of each node */
+  kLoadModel,    /*!< device, graph, options -> model */
+  kListOptions,  /*!< -> options */
+  kModelKey,     /*!< device -> key */
+  kCheckModel,   /*!< device, key -> verdict */
+  kImportModel,  /*!< device, key, keys of the pieces, specs of weights -> model */
+  kInfer,        /*!< number, inputs, outputs, workspace -> where outputs are that are the host's */
+  kInferShapes,  /*!< number, inputs, number of outputs -> their shapes */
+  kExportModel,  /*!< number, whether with weights */
+  kUnloadModel,  /*!< number */
+  kProfile,      /*!< device, whether it begins -> status; at the end, records */
+  kReply         /*!< to a question: its content */
 };
+
+/*! \brief What the serving process asks in place of an answer, and what a reply has. Until it gets
+ * that, it answers other requests. */
+enum class Question : int32_t {
+  kAllocOutput, /*!< index, dtype, shape -> status; whether it is the host's, else its handle and
+                 * byte_offset */
+  kShouldStop,  /*!< -> 1 or 0 */
+  kTakePiece    /*!< key, size; its data are in the shared memory -> status */
+};
+/*! \brief In place of an answer's status: a question follows. */
+constexpr int32_t kAsks = -1;
 
 /*! \brief The file descriptors of the serving process. */
 constexpr int kSocket = 3;
 constexpr int kSharedMemory = 4;
-/*! \brief Bytes of the shared memory; larger tensors are copied piece by piece. */
+/*! \brief Bytes of the shared memory at first; larger tensors are copied piece by piece. */
 constexpr size_t kSharedSize = size_t{16} << 20;
+
+/*! \brief Where the data of a tensor are that a model is called with. */
+enum class Held : uint8_t {
+  kNowhere, /*!< there are none */
+  kDevice,  /*!< in memory of the device, of which there is a handle */
+  kShared /*!< the host's; an input's are in the shared memory, at the offset that is its handle */
+};
+
+/*! \brief Pieces of models begin at multiples of this. */
+constexpr size_t kPieceAlignment = 64;
+
+inline size_t AlignedUp(size_t size) {
+  return (size + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+}
+
+/*! \brief Bytes of a dense tensor. */
+inline size_t SizeOf(const MXAccDLTensor& tensor) {
+  size_t size = tensor.dtype.bits * tensor.dtype.lanes / 8u;
+  for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<size_t>(tensor.shape[i]);
+  return size;
+}
 
 /*! \brief Appends values to a message. */
 class Writer {
@@ -52,6 +97,7 @@ class Writer {
     static_assert(std::is_trivially_copyable_v<T>);
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
   }
+  void Append(const Writer& other) { bytes_ += other.bytes_; }
   void Text(const std::string& text) {
     Number(static_cast<uint64_t>(text.size()));
     bytes_ += text;
@@ -75,6 +121,31 @@ class Writer {
     OptionalText(tensor.layout);
     Number(tensor.storage);
     Number(tensor.role);
+  }
+
+  /*! \brief What is said of a tensor of a graph or model beside its type and extents. */
+  void Info(const MXAccTensorInfo* info, int32_t ndim) {
+    Number<uint8_t>(info != nullptr);
+    if (info == nullptr) return;
+    Number(info->flags);
+    Number(info->memory);
+    Number<uint8_t>(info->dimensions != nullptr);
+    for (int32_t i = 0; info->dimensions != nullptr && i < ndim; ++i) {
+      OptionalText(info->dimensions[i].symbol);
+      Number(info->dimensions[i].minimum);
+      Number(info->dimensions[i].typical);
+      Number(info->dimensions[i].maximum);
+    }
+    OptionalText(info->content_hash);
+  }
+
+  /*! \brief Tensors of a graph with what is said of them, without their data. */
+  void Tensors(const MXTensor* tensors, int32_t count) {
+    Number(count);
+    for (int32_t i = 0; i < count; ++i) {
+      Tensor(tensors[i], 0);
+      Info(tensors[i].info, tensors[i].tensor.ndim);
+    }
   }
 
   /*! \brief An attribute with its items. */
@@ -119,6 +190,12 @@ class Reader {
     texts_.push_back(Text());
     return texts_.back().c_str();
   }
+  /*! \brief So many integers, which live as long as the reader. */
+  int64_t* Extents(int32_t ndim) {
+    extents_.emplace_back(static_cast<size_t>(ndim) + 1);
+    for (int32_t i = 0; i < ndim; ++i) extents_.back()[static_cast<size_t>(i)] = Number<int64_t>();
+    return extents_.back().data();
+  }
   /*! \brief A tensor, whose arrays and texts live as long as the reader. */
   MXTensor Tensor() {
     MXTensor tensor{};
@@ -136,6 +213,37 @@ class Reader {
     tensor.storage = Number<int32_t>();
     tensor.role = Number<int32_t>();
     return tensor;
+  }
+  /*! \brief The same for what is said beside; NULL where nothing is. */
+  const MXAccTensorInfo* Info(int32_t ndim) {
+    if (Number<uint8_t>() == 0) return nullptr;
+    MXAccTensorInfo& info = infos_.emplace_back();
+    info.struct_size = sizeof(info);
+    info.flags = Number<uint32_t>();
+    info.memory = Number<int32_t>();
+    if (Number<uint8_t>() != 0) {
+      std::vector<MXAccDimension>& dimensions =
+          dimensions_.emplace_back(static_cast<size_t>(ndim) + 1);
+      info.dimensions = dimensions.data();
+      for (int32_t i = 0; i < ndim; ++i) {
+        MXAccDimension& dimension = dimensions[static_cast<size_t>(i)];
+        dimension.symbol = OptionalText();
+        dimension.minimum = Number<int64_t>();
+        dimension.typical = Number<int64_t>();
+        dimension.maximum = Number<int64_t>();
+      }
+    }
+    info.content_hash = OptionalText();
+    return &info;
+  }
+  /*! \brief The same for tensors of a graph. */
+  std::vector<MXTensor> Tensors() {
+    std::vector<MXTensor> tensors(static_cast<size_t>(Number<int32_t>()));
+    for (MXTensor& tensor : tensors) {
+      tensor = Tensor();
+      tensor.info = Info(tensor.tensor.ndim);
+    }
+    return tensors;
   }
   /*! \brief An attribute, whose items and texts live as long as the reader. */
   MXAccAttribute Attribute() {
@@ -171,17 +279,14 @@ class Reader {
     at_ += size;
     return bytes_.data() + at_ - size;
   }
-  int64_t* Extents(int32_t ndim) {
-    extents_.emplace_back(static_cast<size_t>(ndim) + 1);
-    for (int32_t i = 0; i < ndim; ++i) extents_.back()[static_cast<size_t>(i)] = Number<int64_t>();
-    return extents_.back().data();
-  }
 
   std::string bytes_;
   size_t at_{0};
   std::deque<std::string> texts_;
   std::deque<std::vector<int64_t>> extents_;
   std::deque<std::vector<MXAccAttribute>> lists_;
+  std::deque<MXAccTensorInfo> infos_;
+  std::deque<std::vector<MXAccDimension>> dimensions_;
 };
 
 }  // namespace isolated

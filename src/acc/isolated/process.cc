@@ -155,7 +155,7 @@ class Process::Waiting {
 Process::Process(const std::string& library) {
   const int memory_number = memfd_create("mxnet_acc", MFD_CLOEXEC);
   if (memory_number < 0) ThrowSystemError(library, "there is no shared memory", errno);
-  const Descriptor memory(Above(memory_number));
+  Descriptor memory(Above(memory_number));
   if (ftruncate(memory.get(), static_cast<off_t>(kSharedSize)) != 0) {
     ThrowSystemError(library, "there is no shared memory", errno);
   }
@@ -165,15 +165,9 @@ Process::Process(const std::string& library) {
   }
   Descriptor ours(Above(sockets[0]));
   const Descriptor theirs(Above(sockets[1]));
-  void* shared = mmap(nullptr, kSharedSize, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
-  if (shared == MAP_FAILED) ThrowSystemError(library, "there is no shared memory", errno);
-  try {
-    Start(library, theirs.get(), memory.get());
-  } catch (...) {
-    munmap(shared, kSharedSize);
-    throw;
-  }
-  shared_ = static_cast<char*>(shared);
+  shared_ = std::make_unique<SharedMemory>(memory.get());
+  Start(library, theirs.get(), memory.get());
+  memory_ = memory.Release();
   socket_ = ours.Release();
   LimitWaits(socket_);
   std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
@@ -204,15 +198,16 @@ void Process::Start(const std::string& library, int socket, int memory) {
 Process::~Process() {
   Forget();
   Wait();
-  munmap(shared_, kSharedSize);
   std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
   std::vector<Process*>& all = TheChildren().all;
   all.erase(std::find(all.begin(), all.end(), this));
 }
 
 void Process::Forget() {
-  if (socket_ >= 0) close(socket_);
-  socket_ = -1;
+  for (int* descriptor : {&socket_, &memory_}) {
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+  }
 }
 
 bool Process::Ask(const std::string& request, std::string* answer, Patience patience) {

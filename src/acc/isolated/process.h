@@ -8,7 +8,10 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
+
+#include "acc/isolated/shared_memory.h"
 
 namespace mxnet {
 namespace acc {
@@ -44,7 +47,7 @@ class Process {
   /*! \brief How it ended: "was ended by signal 6 (Aborted)". Waits for that. */
   std::string End();
   pid_t pid() const { return pid_; }
-  char* shared() const { return shared_; }
+  SharedMemory* shared() const { return shared_.get(); }
   /*! \brief Reaps all processes that have ended. Any thread may call. */
   static void ReapEnded();
   /*! \brief Whether a process exists and was not reaped. Any thread may call. */
@@ -63,7 +66,8 @@ class Process {
 
   pid_t pid_{-1};
   int socket_{-1};
-  char* shared_{nullptr};
+  int memory_{-1};
+  std::unique_ptr<SharedMemory> shared_;
   /*! \brief Set by the thread that finds it ended, after the status. */
   std::atomic<bool> is_reaped_{false};
   int status_{-1};

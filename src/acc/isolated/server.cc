@@ -5,7 +5,6 @@
 #include <mxnet/runtime/registry.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,12 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "acc/isolated/answers.h"
+#include "acc/isolated/asker.h"
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
+#include "acc/isolated/served_models.h"
+#include "acc/isolated/shared_memory.h"
 #include "acc/plugin/bytes.h"
 #include "acc/plugin/guard.h"
 #include "acc/plugin/plugin.h"
-#include "acc/plugin/status.h"
 
 namespace mxnet {
 namespace acc {
@@ -47,9 +49,6 @@ class Server {
     if (count_ == 0) {
       MXNET_THROW("RuntimeError") << "cannot load " << path << ": it finds no device";
     }
-    void* shared = mmap(nullptr, kSharedSize, PROT_READ | PROT_WRITE, MAP_SHARED, kSharedMemory, 0);
-    if (shared == MAP_FAILED) MXNET_THROW("ImportError") << "there is no shared memory";
-    shared_ = shared;
   }
 
   void Describe(Writer* answer) const {
@@ -63,6 +62,11 @@ class Server {
     answer->Number(api().copyWithinAcc != nullptr);
     answer->Number(api().mx_zero != nullptr || (count_ > 0 && IsVisible(0)));
     answer->Number(api().configure != nullptr);
+    answer->Number(api().supportedOps != nullptr);
+    answer->Number(api().loadModel != nullptr);
+    answer->Number(api().listOptions != nullptr);
+    answer->Number(api().importModel != nullptr);
+    answer->Number(api().profile != nullptr);
   }
 
   /*! \brief Answers requests until it is told to end, or the other process has ended. */
@@ -94,20 +98,6 @@ class Server {
     return (info.flags & kMXAccHostVisible) != 0;
   }
 
-  static Writer StatusOnly(MXAccStatus status) {
-    Writer answer;
-    if (status == nullptr) {
-      answer.Number<int32_t>(0);
-    } else {
-      int32_t code;
-      std::string message;
-      ReadError(status, &code, &message);
-      answer.Number(code);
-      answer.Text(message);
-    }
-    return answer;
-  }
-
   Writer Answer(Request what, Reader* request) {
     try {
       switch (what) {
@@ -136,7 +126,32 @@ class Server {
         case Request::kFreeExecutor:
           FreeExecutor(request->Number<uint64_t>());
           return StatusOnly(nullptr);
+        case Request::kBytes:
+          return models_.TakeBytes(request);
+        case Request::kSupportedOps:
+          return models_.SupportedOps(request);
+        case Request::kLoadModel:
+          return models_.LoadModel(request);
+        case Request::kListOptions:
+          return models_.ListOptions();
+        case Request::kModelKey:
+          return models_.ModelKey(request);
+        case Request::kCheckModel:
+          return models_.CheckModel(request);
+        case Request::kImportModel:
+          return models_.ImportModel(request);
+        case Request::kInfer:
+          return models_.Infer(request);
+        case Request::kInferShapes:
+          return models_.InferShapes(request);
+        case Request::kExportModel:
+          return models_.ExportModel(request);
+        case Request::kUnloadModel:
+          return models_.UnloadModel(request);
+        case Request::kProfile:
+          return models_.Profile(request);
         case Request::kEnd:
+        case Request::kReply:
           break;
       }
       return StatusOnly(Failure(kMXAccUnsupported, "the process does not know what is asked"));
@@ -180,7 +195,7 @@ class Server {
     const auto device = request->Number<int32_t>();
     MXTensor on_device = request->Tensor();
     MXTensor on_host = on_device;
-    on_host.tensor.data = shared_;
+    on_host.tensor.data = shared_.data();
     on_host.tensor.device = MXAccDevice{kMXAccHost, 0};
     on_host.tensor.byte_offset = 0;
     return StatusOnly(
@@ -318,7 +333,9 @@ class Server {
 
   Plugin plugin_;
   int32_t count_{0};
-  void* shared_{nullptr};
+  SharedMemory shared_{kSharedMemory};
+  Asker asker_{[this](Request what, Reader* request) { return Answer(what, request); }};
+  ServedModels models_{plugin_.api(), &shared_, &asker_};
   uint64_t last_executor_{0};
   std::unordered_map<uint64_t, std::unique_ptr<Executor>> executors_;
 };
@@ -347,7 +364,7 @@ MXNET_REGISTER_API("mx.acc.serve")
         server->Describe(&answer);
       } catch (const Error& error) {
         answer = Writer();
-        answer.Number<int32_t>(kMXAccFailed);
+        answer.Number<int32_t>(1);
         answer.Text(error.kind());
         answer.Text(error.message());
         server.reset();

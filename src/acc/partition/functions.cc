@@ -367,6 +367,9 @@ MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
     .arg("weights", false, "Whether the pieces are to have all weights.")
     .release_gil()
     .def_property(
+        "is_lost", [](const Model& model) { return model.is_lost(); },
+        "Whether it went with the process of its library, and has to be loaded again.")
+    .def_property(
         "flags", [](const Model& model) { return static_cast<int64_t>(model.loaded().flags()); },
         "Bits of MXAccModel.")
     .def_property(

@@ -222,6 +222,8 @@ void LoadedModel::Export(bool weights, PieceSink* sink) {
   Check(status, device_->name(), "exportModel");
 }
 
+bool LoadedModel::is_lost() const { return !device_->HasModel(model_.state); }
+
 Model::~Model() {
   try {
     const InUse used(slot_);
@@ -239,6 +241,12 @@ void CheckLoaded(const LoadedModel& loaded, const Slot& slot) {
 }
 
 }  // namespace
+
+bool Model::is_lost() const {
+  const InUse used(slot_);
+  CheckLoaded(*loaded_, *slot_);
+  return loaded_->is_lost();
+}
 
 std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
   const InUse used(slot_);

@@ -60,6 +60,8 @@ class LoadedModel : public Attachment {
    * where the library does not export it so, and what other failures map to.
    */
   void Export(bool weights, PieceSink* sink);
+  /*! \brief Whether the process of the library that it was in has ended. */
+  bool is_lost() const;
   uint32_t flags() const { return model_.flags; }
   uint64_t workspace_bytes() const { return model_.workspace_bytes; }
   uint64_t weight_bytes() const { return model_.weight_bytes; }
@@ -117,6 +119,8 @@ class Model {
   ProfiledRun InferProfiled(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
+  /*! \brief Whether it was lost with the process of its library: it has to be loaded again. */
+  bool is_lost() const;
   /*! \brief Writes the pieces of the model into a file from an offset on, with the weights or
    * without; which these are. */
   std::vector<PieceRow> Export(int64_t file, int64_t offset, bool weights) const;

@@ -49,17 +49,22 @@ MXAccApi Adapter::WholeTable() {
   MXNET_MEMBER(accGetExecutor, GetExecutor);
   MXNET_MEMBER(supportedOps, SupportedOps);
   MXNET_MEMBER(loadModel, LoadModel);
+  MXNET_MEMBER(listOptions, ListOptions);
+  MXNET_MEMBER(modelKey, ModelKey);
+  MXNET_MEMBER(checkModel, CheckModel);
+  MXNET_MEMBER(importModel, ImportModel);
   MXNET_MEMBER(configure, Configure);
+  MXNET_MEMBER(profile, Profile);
   MXNET_MEMBER(mx_zero, Zero);
 #undef MXNET_MEMBER
   return api;
 }
 
-MXAccStatus Failure(int32_t code, std::string message) {
+MXAccStatus Failure(int32_t code, std::string message, int64_t node) {
   static thread_local std::string text;
   static thread_local MXAccError error;
   text = std::move(message);
-  error = MXAccError{sizeof(error), code, text.c_str(), 0, 0};
+  error = MXAccError{sizeof(error), code, text.c_str(), 0, node};
   return &error;
 }
 

@@ -37,6 +37,8 @@ class Adapter {
   virtual void Restart() {}
   /*! \brief Whether memory is still there, and was not lost with a process that ended. */
   virtual bool Holds(const void*) { return true; }
+  /*! \brief The same for a model, of which this is the state. */
+  virtual bool HoldsModel(const void*) { return true; }
   /*! \brief In a child of fork, closes what it inherited; takes no lock. */
   virtual void Forget() {}
 
@@ -65,6 +67,14 @@ class Adapter {
                                 MXAccModel*) {
     return Unsupported();
   }
+  virtual MXAccStatus ListOptions(const MXAccOption**, int32_t*) { return Unsupported(); }
+  virtual MXAccStatus ModelKey(int32_t, char*, size_t) { return Unsupported(); }
+  virtual MXAccStatus CheckModel(int32_t, const char*, int32_t*) { return Unsupported(); }
+  virtual MXAccStatus ImportModel(int32_t, const char*, const MXAccPiece*, int32_t, const MXTensor*,
+                                  int32_t, MXAccModel*) {
+    return Unsupported();
+  }
+  virtual MXAccStatus Profile(int32_t, MXAccProfileSink, void*) { return Unsupported(); }
   virtual MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
                                 const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                 void* context) = 0;
@@ -80,8 +90,9 @@ class Adapter {
   static MXAccStatus Unsupported();
 };
 
-/*! \brief A status made by MXNet, valid until the calling thread makes the next. */
-MXAccStatus Failure(int32_t code, std::string message);
+/*! \brief A status made by MXNet, valid until the calling thread makes the next; node is the id of
+ * one that is at fault, or 0. */
+MXAccStatus Failure(int32_t code, std::string message, int64_t node = 0);
 
 }  // namespace acc
 }  // namespace mxnet

@@ -148,6 +148,11 @@ MXAccApi FunctionsLibrary::Table() {
   const bool has_models = functions_.unloadModel != nullptr && functions_.infer != nullptr;
   if (!has_models) api.loadModel = nullptr;
   api.copyWithinAcc = nullptr;
+  api.listOptions = nullptr;
+  api.modelKey = nullptr;
+  api.checkModel = nullptr;
+  api.importModel = nullptr;
+  api.profile = nullptr;
   api.mx_zero = nullptr;
   return api;
 }

@@ -338,6 +338,12 @@ class Placement:
             for position in piece.positions
         }
 
+    def _load_again(self, piece: Piece) -> None:
+        """Gives a piece another model, after the process that had its model has ended."""
+        source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
+        loaded = self._device.compiler.load(source)
+        self._models[piece.positions], piece.model = loaded, loaded.model
+
     def models(self) -> list[Loaded]:
         """The models of the device, also of bodies that were executed, and where they came from."""
         inner = [model for each in self.nested() for model in each.models()]
@@ -370,14 +376,18 @@ class Placement:
         if len(self.pieces) != 1 or self.pieces[0].model is None or self._verifier is not None:
             return None
         (piece,) = self.pieces
-        inputs, infer = self.inputs, piece.model.try_infer
+        inputs = self.inputs
+        infer: Any = piece.model.try_infer
         if piece.part.inputs != inputs or piece.part.outputs != list(self._graph.outputs):
             return None
 
         def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
+            nonlocal infer
             if piece.failure:
+                infer = None  # as the piece may get another model
                 return None
             try:
+                infer = infer or piece.model.try_infer
                 found: Sequence[Any] | None = infer(arrays)
                 return found
             except FAILURES as error:
@@ -390,6 +400,8 @@ class Placement:
 
     def _infer(self, piece: Piece, values: Values, recorder: Recorder | None) -> bool:
         try:
+            if piece.failure and piece.model.is_lost:
+                self._load_again(piece)
             inputs = values.on_device(piece.part.inputs)
             if recorder is None:
                 outputs = piece.model.infer(inputs)
