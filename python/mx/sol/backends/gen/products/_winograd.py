@@ -19,7 +19,7 @@ from ._kernels import ConvolutionKernel
 from ._panels import MOST_WEIGHTS, Panels, depth_block, fetches, pick
 from ._pixel_tile import tile_shape
 from ._text import fill
-from ._tile import Tile, cost, panel, split
+from ._tile import Tile, choose, cost, panel, split
 from ._window import Window
 
 # Elements of a tile in the other basis, and so products of matrices.
@@ -162,10 +162,10 @@ def blocks_of(window: Window, target: Target) -> Blocks:
     high, across = _tiles(window)
     total = window.batch * high * across
     is_large = _weights_bytes(window) > MOST_WEIGHTS and total >= 2 * _MORE_TILES
-    count = split(total, _MORE_TILES if is_large else _TILES)[0]
-    mr, vectors = pick(count, window.results, target)
-    panels = Panels.of(window.results, vectors, target)
-    step = min(total, -(-count // mr) * mr)
+    rows = min(total, _TILES)
+    panels = Panels.of(window.results, pick(rows, window.results, target)[1], target)
+    mr, _ = choose(rows, panels.vectors, target)  # panels may be narrower than they could be
+    step = min(total, (_MORE_TILES if is_large else _TILES) // mr * mr)
     parts = min(panels.count, -(-_PARTS // -(-total // step)))
     kc = depth_block(window.channels, most=_DEPTH)
     return Blocks(mr, panels, step, -(-panels.count // parts), kc)
