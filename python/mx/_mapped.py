@@ -8,6 +8,8 @@ import os
 import sys
 from array import array
 
+import numpy
+
 from ffi import config
 
 _MADV_DONTNEED = 4  # as Linux numbers it
@@ -64,7 +66,12 @@ def give_back_what_is_done(*paths: str) -> None:
     modules = (sys.modules.get(name) for name in _DONE)
     files = (getattr(module, "__file__", None) for module in modules)
     runtime = os.path.join(config.lib_dir(), "libmxnet_runtime.so")
-    Code(runtime, *paths, *filter(None, files)).give_back()
+    # Wheels of NumPy have libraries of their own, BLAS among them, in a folder beside it.
+    beside = f"{os.path.dirname(numpy.__file__)}.libs"
+    own: list[str] = []
+    with contextlib.suppress(OSError):
+        own = [os.path.join(beside, name) for name in os.listdir(beside)]
+    Code(runtime, *paths, *own, *filter(None, files)).give_back()
 
 
 def _spans_of(paths: set[str]) -> list[tuple[int, int]]:
