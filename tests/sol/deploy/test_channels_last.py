@@ -13,6 +13,7 @@ from mx import sol
 from mx.graph import Graph
 from mx.sol.backends.gen import Target
 from mx.sol.deployments._lower import lower
+from mx.sol.deployments._reads import read_inputs
 from tests.graph.build import graph_of
 
 from .loaded import Library
@@ -132,9 +133,11 @@ def test_values(tmp_path: Path) -> None:
 def test_winograd(target: str) -> None:
     graph = _with(_residual, lambda b, x: _conv(b, x, strides=[2, 2]))
     graph.infer({"data": SHAPE})
-    program = lower(graph, Target.named(target))
-    names = [call.kernel.name for call in program.calls if "transpose" not in call.kernel.name]
-    assert names == ["conv", "winograd", "conv"]
+    kernels = [call.kernel for call in lower(graph, Target.named(target)).calls]
+    kernels = [kernel for kernel in kernels if "transpose" not in kernel.name]
+    assert [kernel.name for kernel in kernels] == ["conv", "winograd", "conv"]
+    # The image, which is added, too, the bias and transformed weights; not those of the model.
+    assert read_inputs(kernels[1]) == {0, 2, 3}
 
 
 BRANCH = """

@@ -95,9 +95,7 @@ $whole$rest  }
 
 # Results of tiles `first` on, for the columns of a panel: A^T m A, and the epilogue.
 _OUT = """\
-static void $name(const float *restrict m, const void *const *in, float *restrict c,
-                  int64_t first, int64_t count, int64_t n) {
-  (void)in;
+static void $name($parameters) {
   for (int64_t q = 0; q < count; ++q, m += $width) {
     const int64_t image = (first + q) / $per_image, tile = (first + q) % $per_image;
     const int64_t h = tile / $across * 2, w = tile % $across * 2;
@@ -318,6 +316,12 @@ class WinogradConvolution(ConvolutionKernel):
         window = self.window
         functions: list[str] = []
         calls: list[str] = []
+        # By themselves, so that it is seen which inputs the kernel reads.
+        given = ["sums", "c", *(operand.source for operand in self.operands)]
+        given += ["first", "count", "n"]
+        parameters = ["const float *restrict m", "float *restrict c"]
+        parameters += [f"const float *e{index}" for index in range(len(self.operands))]
+        parameters += ["int64_t first", "int64_t count", "int64_t n"]
         for condition, vectors, lanes in self.panels.kinds():
             name = f"{NAME}_out{vectors}" + (f"_{lanes}" if lanes else "")
             texts = [
@@ -327,6 +331,7 @@ class WinogradConvolution(ConvolutionKernel):
                 fill(
                     _OUT,
                     name=name,
+                    parameters=", ".join(parameters),
                     width=self.panels.width,
                     per_image=self.high * self.across,
                     across=self.across,
@@ -337,7 +342,7 @@ class WinogradConvolution(ConvolutionKernel):
                 )
             )
             head = "else " if calls else ""
-            calls.append(f"      {head}if ({condition}) {name}(sums, in, c, first, count, n);\n")
+            calls.append(f"      {head}if ({condition}) {name}({', '.join(given)});\n")
         return "\n".join(functions), "".join(calls)
 
     def _results(self, plane: int, j: int, lanes: str | None) -> str:
@@ -368,9 +373,9 @@ class WinogradConvolution(ConvolutionKernel):
 
                 def load(index: int, operand: Operand, shift: str = shift) -> str:
                     if operand.kind == "scalar":
-                        return f"vf_set1(({operand.source})[0])"
+                        return f"vf_set1(e{index}[0])"
                     where = f"n + {j} * VW" if operand.kind == "column" else f"at + {shift}"
-                    return _load(f"{operand.source} + {where}", lanes)
+                    return _load(f"e{index} + {where}", lanes)
 
                 changes = apply(self.steps, self.operands, "r", load)
                 lines += [f"        {change}" for change in changes]
