@@ -52,38 +52,54 @@ struct GatherBody {
 };
 
 #if MXNET_CPU_LEVELS
-/*! \brief The first of each two elements. */
+/*! \brief The first of each two elements, which are of one or two bytes. */
 template <typename T>
 MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE __m256i FirstOfEach(__m512i pairs) {
   return sizeof(T) == 1 ? _mm512_cvtepi16_epi8(pairs) : _mm512_cvtepi32_epi16(pairs);
 }
 
+/*! \brief The first of each two elements of two registers. */
+template <typename T>
+MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE __m512i FirstOfEach(__m512i low, __m512i high) {
+  if constexpr (sizeof(T) == 8) {
+    return _mm512_permutex2var_epi64(low, _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), high);
+  } else if constexpr (sizeof(T) == 4) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return _mm512_permutex2var_epi32(low, even, high);
+  } else {
+    const __m256i half = FirstOfEach<T>(low);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(half), FirstOfEach<T>(high), 1);
+  }
+}
+
 /*!
- * \brief Every other of elements of one or two bytes. Few of them, as short rows have, are no more
- * than the rest of a loop that a compiler makes, and that goes one by one.
+ * \brief Every other element. What is left of whole registers is read and written as one, too:
+ * a compiler goes one by one there, and what reads the results as registers would wait for those.
  */
 template <typename T>
 MXNET_TARGET_AVX512 void GatherEveryOther(const char* from, int64_t n, char* dense) {
-  constexpr int64_t kAtOnce = 32 / sizeof(T);
-  for (; n >= kAtOnce; n -= kAtOnce, from += 64, dense += 32) {
-    // The gap after the last element may not be there to be read.
-    const bool is_last = n == kAtOnce;
-    const __m512i pairs = is_last ? _mm512_maskz_loadu_epi8(~uint64_t{0} >> sizeof(T), from)
-                                  : _mm512_loadu_si512(from);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dense), FirstOfEach<T>(pairs));
+  constexpr int64_t kAtOnce = 64 / sizeof(T);
+  // The gap after the last element may not be there to be read.
+  for (; n > kAtOnce; n -= kAtOnce, from += 128, dense += 64) {
+    const __m512i low = _mm512_loadu_si512(from);
+    _mm512_storeu_si512(dense, FirstOfEach<T>(low, _mm512_loadu_si512(from + 64)));
   }
   if (n == 0) return;
   const auto bytes = static_cast<unsigned>(n * sizeof(T));
-  const __m512i pairs =
-      _mm512_maskz_loadu_epi8(_bzhi_u64(~uint64_t{0}, 2 * bytes - sizeof(T)), from);
-  _mm256_mask_storeu_epi8(dense, _bzhi_u32(~0u, bytes), FirstOfEach<T>(pairs));
+  const unsigned reach = 2 * bytes - sizeof(T);
+  const uint64_t all = ~uint64_t{0};
+  const __m512i low = _mm512_maskz_loadu_epi8(_bzhi_u64(all, std::min(reach, 64u)), from);
+  const __m512i high =
+      _mm512_maskz_loadu_epi8(_bzhi_u64(all, reach - std::min(reach, 64u)), from + 64);
+  _mm512_mask_storeu_epi8(dense, _bzhi_u64(all, bytes), FirstOfEach<T>(low, high));
 }
 #endif
 
 template <typename T>
 void Gather(const char* from, int64_t stride, int64_t n, char* dense) {
 #if MXNET_CPU_LEVELS
-  if constexpr (sizeof(T) <= 2) {
+  if constexpr (sizeof(T) <= 8) {
     static const bool is_wide = HostCpuLevel() >= CpuLevel::kAvx512;
     if (is_wide && stride == 2 * sizeof(T)) return GatherEveryOther<T>(from, n, dense);
   }
@@ -101,6 +117,10 @@ void ScatterRun(const char* dense, int64_t n, char* to, int64_t stride) {
 }
 
 #if MXNET_CPU_LEVELS
+/*! \brief So many bytes ahead memory is asked for that is written: few processors do it alone for
+ * lines of which parts are written. */
+constexpr int64_t kWrittenAhead = 1024;
+
 /*!
  * \brief Writes dense elements to every other element: by registers of which half is written, so
  * that what lies between is not touched.
@@ -113,6 +133,7 @@ MXNET_TARGET_AVX512 void ScatterToEveryOther(const char* dense, int64_t n, char*
     const __m256i half =
         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(dense + i * sizeof(T)));
     char* const at = to + 2 * i * static_cast<int64_t>(sizeof(T));
+    __builtin_prefetch(at + kWrittenAhead, 1);
     if constexpr (sizeof(T) == 1) {
       _mm512_mask_storeu_epi8(at, 0x5555555555555555u, _mm512_cvtepu8_epi16(half));
     } else if constexpr (sizeof(T) == 2) {
