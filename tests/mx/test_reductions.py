@@ -300,3 +300,16 @@ def test_wrong_axes(name, axis):
 def test_an_axis_error_is_numpys():
     with pytest.raises(np.exceptions.AxisError, match=r"axis 3 is out of bounds .* dimension 2"):
         mx.np.sum(mx.np.zeros((2, 2)), axis=3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_rows_of_every_other_element_of_any_width(name, dtype):
+    random = np.random.default_rng(0)
+    for width in range(4, 70):
+        rows = random.integers(0, 100, (9, 2 * width)).astype(dtype)
+        if dtype.startswith("float"):
+            rows[width % 9, 2 * (width // 2)] = np.nan
+        expected = getattr(np, name)(rows[:, ::2], 0)
+        found = getattr(mx.np, name)(mx.np.array(rows)[:, ::2], 0)
+        np.testing.assert_array_equal(found.asnumpy(), expected)

@@ -34,7 +34,7 @@ class BlockReader {
 /*! \brief Room for the elements that a reader makes. */
 template <typename T>
 struct ReadBuffer {
-  alignas(T) char bytes[kReadBlock * sizeof(T)];
+  alignas(64) char bytes[kReadBlock * sizeof(T)];
 };
 
 /*!

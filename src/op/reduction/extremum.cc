@@ -59,6 +59,10 @@ struct ExtremumRows {
     if constexpr (kHasVectorExtremum<T>) return internal::VectorExtremumOf<kLargest, T>().rows;
     return nullptr;
   }
+  static Run FindEven() {
+    if constexpr (kHasVectorExtremum<T>) return internal::VectorExtremumOf<kLargest, T>().even_rows;
+    return nullptr;
+  }
 };
 
 using MaxReducer = ExtremumReducer<reductions::max>;

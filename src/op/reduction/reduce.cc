@@ -77,7 +77,7 @@ bool Reduction::reduces_rows() const noexcept {
 
 int64_t ResultsAbreast(const Reduction& r) noexcept {
   constexpr int64_t kLeast = 64;
-  constexpr int64_t kPage = 4096;
+  constexpr int64_t kPage = 1024;
   const int64_t step = std::max<int64_t>(Magnitude(r.kept_strides()[r.kept().ndim - 1]), 1);
   const int64_t most = std::min(kPage / step, r.out_size() / (2 * NumThreads()));
   return std::max((most + kLeast - 1) / kLeast, int64_t{1}) * kLeast;

@@ -106,6 +106,8 @@ using CombineRows = decltype(&CombineRowsBody<Reducer, T>::Run);
 template <typename Reducer, typename T>
 struct DenseRows {
   static CombineRows<Reducer, T> Find() { return nullptr; }
+  /*! \brief The same of rows of every other element. */
+  static CombineRows<Reducer, T> FindEven() { return nullptr; }
 };
 
 /*! \brief Rows of elements of T, which a reader may have to make, combined by columns. */
@@ -122,7 +124,9 @@ class RowCombiner {
       : reader_(r.reader()), stride_(stride), n_(n), result_(result) {
     // Of long elements a vector has so few that bringing them together takes more than it saves.
     static const bool gains = sizeof(T) <= 4 || DenseRows<Reducer, T>::Find() != nullptr;
+    static const auto even = DenseRows<Reducer, T>::FindEven();
     gathers_ = gains;
+    even_ = even;
   }
 
   Acc* total() { return total_; }
@@ -136,6 +140,8 @@ class RowCombiner {
       CombineRead(run);
     } else if (stride_ == sizeof(T)) {
       run(rows_, n_, total_);
+    } else if (even_ != nullptr && stride_ == 2 * sizeof(T)) {
+      even_(rows_, n_, total_);
     } else if (gathers_) {
       CombineGathered(run);
     } else {
@@ -223,6 +229,7 @@ class RowCombiner {
   int64_t n_;
   int64_t result_;
   bool gathers_;
+  CombineRows<Reducer, T> even_;
   int count_{0};
   const char* rows_[kRowsAtOnce];
   Acc total_[kMost];

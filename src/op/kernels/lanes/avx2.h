@@ -66,6 +66,11 @@ struct Lanes32 {
     return _mm256_permute2x128_si256(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b),
                                      0x31);
   }
+  /*! \brief Every second lane of a and then of b, from the first on. */
+  MXNET_INLINE Vector Evens(Vector a, Vector b) {
+    const __m256 evens = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(evens), 0xd8);
+  }
   /*! \brief The lane before each: that of v, and of `previous` its last. */
   MXNET_INLINE Vector Shifted(Vector previous, Vector v) {
     return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(previous, v, 0x21), 12);
@@ -112,6 +117,9 @@ struct Lanes64 {
   MXNET_INLINE Vector ZipHigh(Vector a, Vector b) {
     return _mm256_permute2x128_si256(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b),
                                      0x31);
+  }
+  MXNET_INLINE Vector Evens(Vector a, Vector b) {
+    return _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8);
   }
   MXNET_INLINE Vector Shifted(Vector previous, Vector v) {
     return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(previous, v, 0x21), 8);

@@ -69,6 +69,12 @@ struct Lanes32 {
         _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     return _mm512_permutex2var_epi32(a, from, b);
   }
+  /*! \brief Every second lane of a and then of b, from the first on. */
+  MXNET_INLINE Vector Evens(Vector a, Vector b) {
+    const Vector from =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_epi32(a, from, b);
+  }
   /*! \brief The lane before each: that of v, and of `previous` its last. */
   MXNET_INLINE Vector Shifted(Vector previous, Vector v) {
     return _mm512_alignr_epi32(v, previous, 15);
@@ -115,6 +121,9 @@ struct Lanes64 {
   }
   MXNET_INLINE Vector ZipHigh(Vector a, Vector b) {
     return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+  }
+  MXNET_INLINE Vector Evens(Vector a, Vector b) {
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
   }
   MXNET_INLINE Vector Shifted(Vector previous, Vector v) {
     return _mm512_alignr_epi64(v, previous, 7);

@@ -38,11 +38,11 @@ VectorExtremum<T> FindVectorExtremum() noexcept {
 #if MXNET_CPU_LEVELS
   if (HostCpuLevel() >= CpuLevel::kAvx512) {
     using Extremum = avx512::Extremum<kLargest, T>;
-    return {&Extremum::Run, &Extremum::Find, &Extremum::Rows};
+    return {&Extremum::Run, &Extremum::Find, &Extremum::Rows, &Extremum::EvenRows};
   }
   if (HostCpuLevel() >= CpuLevel::kAvx2) {
     using Extremum = avx2::Extremum<kLargest, T>;
-    return {&Extremum::Run, &Extremum::Find, &Extremum::Rows};
+    return {&Extremum::Run, &Extremum::Find, &Extremum::Rows, &Extremum::EvenRows};
   }
 #endif
   return {};

@@ -26,6 +26,8 @@ struct VectorExtremum {
    * so far; a NaN stays.
    */
   void (*rows)(const char* const* rows, int64_t n, T* total){nullptr};
+  /*! \brief The same of rows of which every other element counts, from the first on. */
+  void (*even_rows)(const char* const* rows, int64_t n, T* total){nullptr};
 };
 
 /*! \brief Whether there are such for T. */
