@@ -25,6 +25,7 @@
 #include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/elementwise/vector_log.h"
 #include "op/kernels/elementwise/vector_log_float.h"
+#include "op/kernels/elementwise/vector_tanh.h"
 
 namespace mxnet {
 namespace op {
@@ -113,6 +114,7 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
       if (std::strcmp(name, "log10") == 0) {
         return {f, &Wide::template RunUnary<avx512::Log10Float>};
       }
+      if (std::strcmp(name, "tanh") == 0) return {f, &Wide::template RunUnary<avx512::TanhFloat>};
     }
     return {f, UnaryLoop<Wide, T>(name)};
   }
