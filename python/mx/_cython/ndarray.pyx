@@ -176,6 +176,16 @@ include "numbers.pxi"
 include "views.pxi"
 include "quick_views.pxi"
 
+cdef extern from *:
+    """
+    /* Kept out of the slot, so that it saves no registers. */
+    [[gnu::noinline, gnu::cold]] static Py_ssize_t MXNetOtherLength(PyObject*);
+    """
+
+cdef Py_ssize_t other_length "MXNetOtherLength"(object array) except -1:
+    """The length of what is no array of the CPU with axes, or its error."""
+    return _indexing.length(array)
+
 cdef inline bint is_read_by_numpy(NDArray self) noexcept:
     """Whether NumPy reads the elements of an array of cpu(0) itself."""
     cdef const DLTensor* tensor = host_tensor(self)
@@ -370,7 +380,7 @@ cdef class ndarray(NDArray):
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
         if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
-            return _indexing.length(self)
+            return other_length(self)
         return (<MXNetNDArrayObject*>self.chandle).tensor.shape[0]
 
     def __iter__(self):
