@@ -12,10 +12,11 @@ import onnx_ir
 
 from .. import numpy as np
 from ..context import Context, cpu
-from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
+from ..graph import Graph, Plan, ValueSpec
 from ..graph.lowering._contents import to_numpy
 from ..graph.passes import Pass
 from ._config import config
+from ._plans import plan_of, plan_on
 from ._precision import LESS_EXACT
 from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
@@ -254,7 +255,7 @@ class Compiled:
             return None
         key = self._key(_shapes_of(arrays))
         graph, _ = self._optimized(key, exact)
-        expected = Plan(graph, optimize=False).run(self.named(arrays))
+        expected = plan_of(graph).run(self.named(arrays))
         errors = [0.0]
         for one, other in zip(self.run(arrays), expected, strict=True):
             told, right = (numpy.asarray(to_numpy(x), "float64") for x in (one, other))
@@ -289,9 +290,9 @@ class Compiled:
         if self.context.device_type == "cpu":
             tuning = self._tunings.get(key)
             chooser = Choices(None if tuning is None else tuning.chosen)
-            plan = Plan(graph, optimize=False, chooser=chooser)
+            plan = plan_of(graph, chooser=chooser)
         else:
-            plan = PartitionedPlan(graph, self.context, optimize=False)
+            plan = plan_on(graph, self.context)
         return Version(self._graph_of(key), graph, removed, plan)
 
     def _optimized(

@@ -15,6 +15,11 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
         "whether each call looks for assignments to variables of TensorFlow, some microseconds for"
         " each; else `refresh` has them read",
     ),
+    "keep_nan": (
+        False,
+        "whether plans take kernels that make no number of a NaN, as the fastest of Relu, MaxPool, "
+        "Softmax and others do; slower, to find where a NaN is from",
+    ),
     "precision": ("float32", "what `optimize` takes for `precision` where it is not given"),
     "profile_runs": (5, "how often `report` runs a model for the times that it tells"),
 }

@@ -8,8 +8,9 @@ from typing import Any
 
 from .. import numpy as np
 from ..cache import bytes_of
-from ..graph import Graph, GraphError, Plan
+from ..graph import Graph, GraphError
 from ..graph.passes import Pass
+from ._plans import plan_of
 from ._stops import remove_stops
 from .gradient import LimitError, Training, training
 from .passes import run
@@ -44,7 +45,7 @@ def planned(
     """
     forward, backward = _behind(made.forward, passes), _behind(made.backward, passes)
     given = _arrays(forward)
-    plan = Plan(forward, optimize=False, stores=stores or {}, any_layout=made.saved)
+    plan = plan_of(forward, stores=stores or {}, any_layout=made.saved)
     first = plan.compiled(given)
     if first is None:
         return None
@@ -58,12 +59,12 @@ def _backward(graph: Graph, layouts: Mapping[str, Any]) -> Any | None:
     given = _arrays(graph)
     if layouts:
         try:
-            found = Plan(graph, optimize=False, layouts=layouts).compiled(given)
+            found = plan_of(graph, layouts=layouts).compiled(given)
         except GraphError:
             found = None
         if found is not None:
             return found
-    return Plan(graph, optimize=False).compiled(given)
+    return plan_of(graph).compiled(given)
 
 
 def _behind(graph: Graph, passes: Sequence[Pass]) -> Graph:

@@ -11,13 +11,14 @@ from typing import Any
 import onnx_ir
 
 from ..context import Context
-from ..graph import Graph, GraphError, PartitionedPlan, Plan
+from ..graph import Graph, GraphError, Plan
 from ..graph.lowering._contents import to_numpy
 from ..graph.lowering._lowering import row_major_plan
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
 from ._errors import SolWarning
 from ._limited import limited
+from ._plans import plan_of, plan_on
 from ._stops import remove_stops
 from ._text import layer_of
 from .gradient import Training, training
@@ -97,7 +98,7 @@ class TrainingPlans:
         graph = self._smaller(self.forward_graph)
         if self._context.device_type != "cpu":
             return _elsewhere(graph, self._context, stores)
-        plan = Plan(graph, optimize=False, stores=stores, any_layout=self.saved)
+        plan = plan_of(graph, stores=stores, any_layout=self.saved)
         self.plans["forward"] = plan
         self._planned_forward = Planned(
             plan, functools.partial(setattr, self, "forward"), self._name
@@ -114,14 +115,14 @@ class TrainingPlans:
         names = self.backward_inputs
         layouts = {name: layout for name, layout in layouts.items() if name in names}
         if layouts:
-            plan = Plan(graph, optimize=False, layouts=layouts)
+            plan = plan_of(graph, layouts=layouts)
             compiled = _compiled(plan, arrays)
             if compiled is not None:
                 warn_of_reference(plan, self._name)
                 self.plans["backward"] = plan
                 made: Run = compiled.run
                 return made
-        plan = self.plans["backward"] = Plan(graph, optimize=False)
+        plan = self.plans["backward"] = plan_of(graph)
         if layouts:
             return _Rows(
                 {names.index(name): one for name, one in layouts.items()}, plan, self._name
@@ -212,7 +213,7 @@ class _Rows:
 
 def _elsewhere(graph: Graph, context: Context, stores: Mapping[str, str]) -> Run:
     """Runs a graph on a device, whose plans write to no inputs."""
-    plan = PartitionedPlan(graph, context, optimize=False)
+    plan = plan_on(graph, context)
     inputs = [spec.name for spec in graph.inputs]
     outputs = [spec.name for spec in graph.outputs]
 

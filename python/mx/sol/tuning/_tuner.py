@@ -12,6 +12,7 @@ import onnx_ir
 from ...graph import Graph, Plan
 from ...graph.lowering._node import attributes_of
 from ...graph.lowering._trial import operands
+from .._plans import plan_of
 from .._text import layer_of
 from ._choices import Choices
 from ._kept import Kept, key_of
@@ -47,14 +48,14 @@ def tune(
     key = key_of(_describe(graph, inputs))
     known = None if again else kept.model(key)
     if known is not None and (not known.skipped or known.seconds >= seconds):
-        return known, Plan(graph, optimize=False, chooser=Choices(known.chosen))
+        return known, plan_of(graph, chooser=Choices(known.chosen))
     recording = Recording()
     try:
-        plan = Plan(graph, optimize=False, chooser=recording)
+        plan = plan_of(graph, chooser=recording)
         compiled = plan.compiled(inputs)
         if compiled is None:
             return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
-        whole, untuned = plan, Plan(graph, optimize=False, chooser=Choices())
+        whole, untuned = plan, plan_of(graph, chooser=Choices())
         in_slices = untuned.compiled(inputs)
         if in_slices is not None and in_slices.slices != 1:
             plan, compiled = untuned, in_slices
@@ -77,7 +78,7 @@ def tune(
         if not chosen:
             break
         tried.append(chosen)
-        other = Plan(graph, optimize=False, chooser=Choices(chosen))
+        other = plan_of(graph, chooser=Choices(chosen))
         most = _FOR_MODEL * seconds / len(_MARGINS)
         before, after = _compare(compiled, other.compiled(inputs), inputs, most)
         tuning = replace(tuning, untuned=before, tuned=after, kept=after < before)

@@ -13,9 +13,10 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils import _pytree as pytree
 
 from ....context import Context
-from ....graph import GraphError, Plan
+from ....graph import GraphError
 from ....graph.passes import Pass
 from ..._compiled import as_array
+from ..._plans import plan_of
 from ..._step import StepGraph, step_graph
 from ..._stops import remove_stops
 from ..._training import Planned, Run
@@ -211,7 +212,7 @@ class _StepPlan:
         graph = made.graph
         remove_stops(graph)
         run(passes, graph)
-        self.plan = Plan(graph, optimize=False, stores=made.stores)
+        self.plan = plan_of(graph, stores=made.stores)
         self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"), graph.name)
         self._optimizer, self._known = optimizer, known
         self._has_seed = training.has_seed

@@ -1,0 +1,19 @@
+"""Plans of graphs that passes have been over, by the settings of the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..context import Context
+from ..graph import Graph, PartitionedPlan, Plan
+from ._config import config
+
+
+def plan_of(graph: Graph, **options: Any) -> Plan:
+    """A plan for the CPU; `options` are others of Plan."""
+    return Plan(graph, optimize=False, keep_nan=config["keep_nan"], **options)
+
+
+def plan_on(graph: Graph, context: Context) -> PartitionedPlan:
+    """A plan for an accelerator."""
+    return PartitionedPlan(graph, context, optimize=False, keep_nan=config["keep_nan"])
