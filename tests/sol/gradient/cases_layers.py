@@ -272,6 +272,45 @@ case(
     direction="reverse",
 )
 
+for operator, gates, states in (("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)):
+    # Sequences of different lengths in both directions, batches in front, and clipped gates with
+    # functions that take numbers.
+    lengths = numpy.array([3, 1], "int32")
+    inputs = [r(3, 2, 4), r(2, 2 * gates, 4), r(2, 2 * gates, 2), r(2, 4 * gates), lengths]
+    inputs += [r(2, 2, 2)] * states
+    case(operator, *inputs, hidden_size=2, outputs=states + 1, direction="bidirectional")
+    inputs = [r(2, 3, 4), r(1, 2 * gates, 4), r(1, 2 * gates, 2), r(1, 4 * gates), None]
+    inputs += [r(2, 1, 2)] * states
+    given = {"hidden_size": 2, "layout": 1, "direction": "reverse"}
+    case(operator, *inputs, outputs=states + 1, executed=operator == "LSTM", **given)
+    functions = {"LSTM": ["HardSigmoid", "Softsign", "ScaledTanh"], "GRU": ["Affine", "Elu"]}
+    case(
+        operator,
+        *inputs[:4],
+        outputs=states + 1,
+        executed=False,
+        clip=0.8,
+        activations=functions.get(operator, ["LeakyRelu"]),
+        activation_alpha=[0.3, 0.7],
+        activation_beta=[0.4],
+        **given,
+    )
+PEEPHOLES = [r(3, 2, 4), r(2, 8, 4), r(2, 8, 2), r(2, 16), None, r(2, 2, 2), r(2, 2, 2), r(2, 6)]
+case("LSTM", *PEEPHOLES, hidden_size=2, direction="bidirectional", outputs=3)
+case("LSTM", *PEEPHOLES[:4], hidden_size=2, direction="bidirectional", input_forget=1)
+case(
+    "GRU",
+    r(3, 2, 4),
+    r(1, 6, 4),
+    r(1, 6, 2),
+    r(1, 12),
+    ints(2, 3).astype("int32"),
+    linear_before_reset=1,
+    activations=["Relu", "Sigmoid"],
+    hidden_size=2,
+    direction="reverse",
+)
+
 LABELS = ints([1, 0, 2], [2, 2, -1])
 case("SoftmaxCrossEntropyLoss", r(2, 3), ints(1, 2), torch=lambda x, t: F.cross_entropy(x, t))
 case(

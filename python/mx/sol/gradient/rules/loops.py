@@ -20,7 +20,8 @@ INT64, BOOL = ir.DataType.INT64, ir.DataType.BOOL
 _RECORDS = "gradient.records"
 
 
-def _number(to: Writer, name: str) -> ir.Value:
+def step_number(to: Writer, name: str) -> ir.Value:
+    """The first input of a loop's body: the number of the step."""
     value = ir.Value(
         name=to.names.new(f"{to.prefix}.{name}"), type=ir.TensorType(INT64), shape=ir.Shape([])
     )
@@ -28,7 +29,8 @@ def _number(to: Writer, name: str) -> ir.Value:
     return value
 
 
-def _condition(to: Writer) -> ir.Value:
+def condition(to: Writer) -> ir.Value:
+    """The second one: whether the loop goes on."""
     value = ir.Value(
         name=to.names.new(f"{to.prefix}.going"), type=ir.TensorType(BOOL), shape=ir.Shape([])
     )
@@ -44,7 +46,7 @@ def _recording(to: Writer, call: Call) -> Sequence[ir.Value]:
     body = call.node.attributes["body"].as_graph()
     states = list(body.inputs)[2:]
     inner = writer_inside(to, "body")
-    number, going = _number(inner, "step"), _condition(inner)
+    number, going = step_number(inner, "step"), condition(inner)
     given = [
         parameter(inner, "state", value, _state_dims(call, index))
         for index, value in enumerate(states)
@@ -89,7 +91,7 @@ def _loop(to: Writer, call: Call, active: set[ir.Value]) -> Pairs:
     begins += [to.zeros_like(value) for value in around]
 
     inner = writer_inside(to, "body")
-    turn, _ = _number(inner, "step"), _condition(inner)
+    turn, _ = step_number(inner, "step"), condition(inner)
     like = [*(outputs[index] for index in floats), *around]
     sums = [parameter(inner, "sum", value, dims_of(value.shape)) for value in like]
     step = inner.Sub(inner.Sub(steps, turn), inner.constant(1, INT64))
@@ -148,13 +150,11 @@ def _as_loop(to: Writer, call: Call) -> Sequence[ir.Value]:
     in_back = list(call.ints("scan_input_directions") or [0] * scanned)
     out_axes = list(call.ints("scan_output_axes") or [0] * scans)
     out_back = list(call.ints("scan_output_directions") or [0] * scans)
-    if any(out_axes) or any(out_back):
-        raise Declined("outputs along another axis or backwards")
     sequences = [call.input(count + index) for index in range(scanned)]
     length = to.Squeeze(to.extent(sequences[0], in_axes[0]), [0])
     length.shape = ir.Shape([])
     inner = writer_inside(to, "body")
-    number, _ = _number(inner, "step"), _condition(inner)
+    number, _ = step_number(inner, "step"), condition(inner)
     parameters = list(body.inputs)
     states = [
         parameter(inner, "state", call.input(index), dims_of(call.input(index).shape))
@@ -175,7 +175,30 @@ def _as_loop(to: Writer, call: Call) -> Sequence[ir.Value]:
         give(inner, copy.of(value))
     initial = [call.input(index) for index in range(count)]
     inputs = [length, None, *initial]
-    return write_node(to, "Loop", inputs, list(node.outputs), body=inner.graph)
+    like = [
+        _stacked(value) if index >= count and out_axes[index - count] else value
+        for index, value in enumerate(node.outputs)
+    ]
+    made = list(write_node(to, "Loop", inputs, like, body=inner.graph))
+    for index in range(scans):
+        made[count + index] = _laid(to, call, made[count + index], index, out_axes, out_back)
+    return made
+
+
+def _laid(
+    to: Writer, call: Call, stacked: ir.Value, index: int, axes: Sequence[int], back: Sequence[int]
+) -> ir.Value:
+    """What a loop has stacked up, from the last step to the first, or along another axis."""
+    if back[index]:
+        stacked = to.Slice(stacked, [-1], [-(2**62)], [0], [-1])
+    if axes[index]:
+        output = call.node.outputs[len(call.node.outputs) - len(axes) + index]
+        dims = dims_of(output.shape)
+        if dims is None:
+            raise Declined("the number of axes of an output is not known")
+        axis = axes[index] % len(dims)
+        stacked = to.transpose(stacked, [*range(1, axis + 1), 0, *range(axis + 1, len(dims))])
+    return stacked
 
 
 GRAPH_RULES["Loop"] = _loop

@@ -7,59 +7,76 @@ from typing import Any
 
 import onnx_ir as ir
 
+from ....importers._builder import dtype_of
 from ...operators import DOMAIN
 from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
+from .recurrent_steps import USUAL, by_steps
 
 Grads = list[ir.Value | None]
-_USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"]}
+# Functions whose derivative follows from what they gave.
+_OF_RNN = ("Tanh", "Relu", "Sigmoid")
+
+
+def _is_usual(call: Call) -> bool:
+    """Whether kernels for training have the layer."""
+    names = call.node.attributes.get_strings("activations", None)
+    if any(call.optional(index) is not None for index in (4, 7)):
+        return False  # sequences of different lengths, or peepholes
+    if call.number("clip", 0.0) or call.integer("input_forget", 0):
+        return False
+    if names is None:
+        return True
+    given, usual = [str(name).title() for name in names], USUAL[call.node.op_type]
+    if call.node.op_type == "RNN":
+        return len(set(given)) == 1 and given[0] in _OF_RNN
+    return given == usual * (len(given) // len(usual))
 
 
 def _attributes(call: Call) -> dict[str, Any]:
-    """Direction and hidden size; Declined where something else is unusual."""
-    operator = call.node.op_type
-    if call.optional(4) is not None:
-        raise Declined("sequences of different lengths (sequence_lens)")
-    if (
-        call.integer("layout", 0)
-        or call.node.attributes.get("clip")
-        or call.integer("input_forget", 0)
-    ):
-        raise Declined("layout, clip or input_forget")
     direction = call.string("direction", "forward")
-    given = call.node.attributes.get_strings("activations", None)
-    if given is not None and operator in _USUAL:
-        count = 2 if direction == "bidirectional" else 1
-        if [str(name) for name in given] != _USUAL[operator] * count:
-            raise Declined(f"activations {list(given)}")
     return {"direction": direction, "hidden_size": call.integer("hidden_size", 0)}
+
+
+def _of_batches(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """The same layer with the batch as the second axis."""
+    given = [call.optional(index) for index in range(len(call.node.inputs))]
+    moved = [
+        to.Transpose(one, perm=[1, 0, 2]) if one is not None and index in (0, 5, 6) else one
+        for index, one in enumerate(given)
+    ]
+    attributes = {name: one.value for name, one in call.node.attributes.items() if name != "layout"}
+    count = len(call.node.outputs)
+    types = [dtype_of(call.x)] * count
+    made = to.op(call.node.op_type, *moved, outputs=count, dtype=types, **attributes)
+    orders = ([2, 0, 1, 3], [1, 0, 2], [1, 0, 2])
+    return [to.Transpose(one, perm=order) for one, order in zip(made, orders, strict=False)]
 
 
 @expansion("LSTM")
 def _lstm(to: Writer, call: Call) -> Sequence[ir.Value]:
-    given = _attributes(call)
-    if call.optional(7) is not None:
-        raise Declined("peepholes")
+    if call.integer("layout", 0):
+        return _of_batches(to, call)
+    if not _is_usual(call):
+        return by_steps(to, call)
     inputs = [call.optional(index) for index in (0, 1, 2, 3, 5, 6)]
-    return to.own("LSTMTraining", *inputs, types=[call.x.dtype] * 4, **given)[
+    return to.own("LSTMTraining", *inputs, types=[call.x.dtype] * 4, **_attributes(call))[
         : len(call.node.outputs)
     ]
 
 
 @expansion("GRU")
 def _gru(to: Writer, call: Call) -> Sequence[ir.Value]:
+    if call.integer("layout", 0):
+        return _of_batches(to, call)
+    if not _is_usual(call):
+        return by_steps(to, call)
     given = _attributes(call)
     given["linear_before_reset"] = call.integer("linear_before_reset", 0)
     inputs = [call.optional(index) for index in (0, 1, 2, 3, 5)]
     return to.own("GRUTraining", *inputs, types=[call.x.dtype] * 3, **given)[
         : len(call.node.outputs)
     ]
-
-
-@gradient("LSTM", "GRU")
-def _unusual(to: Writer, call: Call) -> Grads:
-    _attributes(call)
-    raise Declined("peepholes")
 
 
 @gradient("LSTMTraining", domain=DOMAIN)
@@ -95,6 +112,10 @@ def _grads(to: Writer, call: Call, operator: str, count: int, **more: Any) -> Gr
 @expansion("RNN")
 def _rnn(to: Writer, call: Call) -> Sequence[ir.Value]:
     """The same node, which gives all steps."""
+    if call.integer("layout", 0):
+        return _of_batches(to, call)
+    if not _is_usual(call):
+        return by_steps(to, call)
     if call.y.name:
         raise Declined("it does already")
     attributes = {name: one.value for name, one in call.node.attributes.items()}
@@ -105,9 +126,7 @@ def _rnn(to: Writer, call: Call) -> Sequence[ir.Value]:
 @gradient("RNN")
 def _rnn_grad(to: Writer, call: Call) -> Grads:
     given = _attributes(call)
-    names = {str(name) for name in call.node.attributes.get_strings("activations", ["Tanh"])}
-    if len(names) > 1 or not names <= {"Tanh", "Relu", "Sigmoid"}:
-        raise Declined(f"activations {sorted(names)}")
+    (name, *_) = call.node.attributes.get_strings("activations", None) or USUAL["RNN"]
     x, weight, again, bias, initial = (call.optional(index) for index in (0, 1, 2, 3, 5))
     d_y, d_final = (*call.grads, None)[:2]
     made = to.own(
@@ -121,7 +140,7 @@ def _rnn_grad(to: Writer, call: Call) -> Grads:
         initial,
         call.y,
         types=[call.x.dtype] * 5,
-        activation=names.pop(),
+        activation=str(name).title(),
         **given,
     )
     return [*made[:4], None, made[4]]
