@@ -159,6 +159,21 @@ CASES = {
         """out = DeformConv<group = 2, offset_group = 2, strides = [2,1], pads = [0,1,0,0],
         dilations = [1,2]>(x, y, z)""",
     ),
+    "transforms": Case(
+        (some(2, 4, 2),),
+        """a = DFT<inverse = 1, onesided = 1>(x) b = DFT<inverse = 1>(x) c = DFT(x)
+        d = Add(b, c) e = ReduceSum<keepdims = 0>(d) out = Mul(a, e)""",
+    ),
+    "norms of windows": Case(
+        (some(1, 2, 6, 5),),
+        "out = LpPool<kernel_shape = [3,3], strides = [2,2], p = 3, auto_pad = \"SAME_UPPER\">(x)",
+    ),
+    "samples of regions": Case(
+        (some(2, 3, 5, 6),),
+        """r = Constant<value = float[2,4] {0.3, 0.4, 4.2, 3.9, 1.1, 0.2, 2.4, 4.7}>()
+        i = Constant<value = int64[2] {1, 0}>()
+        out = RoiAlign<output_height = 2, output_width = 2>(x, r, i)""",
+    ),
     "scattered": Case(
         (some(4, 2), some(3, 2)),
         """i = Constant<value = int64[3,2] {0, 2, 0, -1, 2, 0}>()

@@ -83,6 +83,10 @@ case(
     torch=lambda x, a, b: A.minimum(A.maximum(x, a), b),
 )
 case("DequantizeLinear", ints(1, 5, 7).astype("uint8"), h())
+BYTES = (numpy.arange(24) * 5 % 17).astype("int8").reshape(2, 3, 4)
+case("DequantizeLinear", BYTES, h(3), BYTES[0, :, 0])
+case("DequantizeLinear", BYTES, h(4), axis=-1)
+case("DequantizeLinear", BYTES, h(2, 2, 4), BYTES[:, :2], axis=1, block_size=2)
 
 case(
     "ReduceSum", r(2, 3, 2), ints(0, 2), constant=(1,), keepdims=0, torch=lambda x, n: x.sum((0, 2))
@@ -97,6 +101,7 @@ case(
     keepdims=0,
     torch=lambda x, n: x.mean((2, 0)),
 )
+_zeros = numpy.array([[2.0, 0, 3, 5], [0, 0, 1, 2], [3, 2, 7, 0], [0, 2, 0, 3]])
 case("ReduceMax", r(2, 3), ints(1), constant=(1,), keepdims=0, torch=lambda x, n: x.amax(1))
 case("ReduceMin", r(2, 3), torch=lambda x: x.amin((0, 1), True))
 case("ReduceProd", r(2, 3, 2), ints(0, 2), constant=(1,), torch=lambda x, n: x.prod(0).prod(-1))
@@ -113,11 +118,15 @@ case("ReduceL2", r(2, 3), ints(0), constant=(1,), keepdims=0, torch=lambda x, n:
 case("ReduceSumSquare", r(2, 3), torch=lambda x: (x * x).sum())
 case("ReduceLogSum", p(2, 3), ints(1), constant=(1,), torch=lambda x, n: x.sum(1).log())
 case("ReduceLogSumExp", r(2, 3), ints(1), constant=(1,), torch=lambda x, n: x.logsumexp(1))
+for operator in ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSumExp"):
+    # Along axes that are computed.
+    for kept in (0, 1):
+        case(f"Reduce{operator}", u(2, 3, 2), ints(0, -1), keepdims=kept)
+case("ReduceProd", _zeros, ints(1), keepdims=0, torch=lambda x, n: x.prod(1))
 case("CumSum", r(2, 3), ints(1)[0], exclusive=1, reverse=1)
 case("CumSum", r(2, 3), ints(0)[0], torch=lambda x, n: x.cumsum(0))
 case("CumProd", p(2, 3), ints(1)[0], torch=lambda x, n: x.cumprod(1))
 case("CumProd", p(2, 3), ints(1)[0], exclusive=1)
-_zeros = numpy.array([[2.0, 0, 3, 5], [0, 0, 1, 2], [3, 2, 7, 0], [0, 2, 0, 3]])
 case("CumProd", _zeros, ints(1)[0], torch=lambda x, n: x.cumprod(1))
 case("CumProd", _zeros, ints(0)[0], exclusive=1, reverse=1)
 case("LpNormalization", r(2, 3), axis=1, p=2, torch=lambda x: F.normalize(x, 2, 1))

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from mx.sol.operators import DOMAIN
 
-from .cases import case, h, ints, p, r, u
+from .cases import case, h, ints, p, r
 
 case("MatMul", r(2, 3), r(3, 4), torch=torch.matmul)
 case("MatMul", r(2, 1, 2, 3), r(4, 3, 2), torch=torch.matmul)
@@ -88,6 +88,25 @@ case(
     torch=lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1, 2),
 )
 case(
+    "Conv",
+    r(1, 2, 6, 5),
+    r(3, 2, 3, 2),
+    auto_pad="SAME_LOWER",
+    kernel_shape=[3, 2],
+    strides=[2, 2],
+    torch=lambda x, w: F.conv2d(F.pad(x, (1, 0, 1, 0)), w, None, 2),
+)
+case("ConvTranspose", h(1, 2, 4), h(2, 3, 5), auto_pad="SAME_UPPER", kernel_shape=[5], strides=[2])
+case(
+    "ConvTranspose",
+    h(1, 2, 4, 3),
+    h(2, 3, 3, 2),
+    h(3),
+    output_shape=[7, 7],
+    strides=[2, 3],
+    auto_pad="SAME_LOWER",
+)
+case(
     "ConvTranspose",
     r(1, 2, 4),
     r(2, 3, 3),
@@ -129,6 +148,23 @@ case(
     ceil_mode=1,
     torch=lambda x: F.avg_pool1d(x, 3, 2, 1, True, False),
 )
+for kept in (0, 1):
+    case(
+        "AveragePool",
+        r(1, 2, 6, 5),
+        kernel_shape=[3, 3],
+        strides=[2, 2],
+        auto_pad="SAME_UPPER",
+        count_include_pad=kept,
+    )
+case(
+    "MaxPool",
+    r(1, 2, 5, 4),
+    kernel_shape=[2, 2],
+    storage_order=1,
+    outputs=2,
+    torch=lambda x: F.max_pool2d(x, 2, 1),
+)
 case("GlobalAveragePool", r(2, 3, 2, 2), torch=lambda x: x.mean((2, 3), True))
 case("GlobalMaxPool", r(2, 3, 2, 2), torch=lambda x: x.amax((2, 3), True))
 case(
@@ -146,6 +182,17 @@ case(
     p=2,
     torch=lambda x: F.lp_pool2d(x, 2, 2),
 )
+case(
+    "LpPool",
+    p(1, 2, 6, 4),
+    kernel_shape=[3, 3],
+    strides=[2, 3],
+    p=3,
+    ceil_mode=1,
+    executed=False,
+    torch=lambda x: F.lp_pool2d(F.pad(x, (0, 2, 0, 1)), 3, 3, (2, 3)),
+)
+case("LpPool", p(1, 2, 6), kernel_shape=[3], strides=[2], auto_pad="SAME_UPPER")
 case(
     "MaxUnpool",
     r(1, 1, 2),
@@ -331,6 +378,10 @@ case(
     torch=lambda x, t: F.cross_entropy(x, t, ignore_index=-1, reduction="none"),
 )
 case("SoftmaxCrossEntropyLoss", r(2, 3), ints(1, 2), reduction="sum", outputs=2)
+for reduction in ("none", "sum", "mean"):
+    given = {"ignore_index": -1, "reduction": reduction}
+    case("SoftmaxCrossEntropyLoss", r(2, 3, 3), LABELS, p(3), outputs=2, **given)
+    case("NegativeLogLikelihoodLoss", r(2, 3, 3), LABELS, p(3), **given)
 case("NegativeLogLikelihoodLoss", r(2, 3), ints(1, 2), torch=lambda x, t: F.nll_loss(x, t))
 case(
     "Attention",
@@ -344,194 +395,9 @@ case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=
 case(
     "LayerNormalization", h(2, 3, 4), h(4), h(4), torch=lambda x, s, b: F.layer_norm(x, (4,), s, b)
 )
+case("LayerNormalization", h(2, 3, 4), h(4), h(4), outputs=3)
+case("LayerNormalization", h(2, 3, 4), h(3, 1), axis=1, outputs=2)
 case("RMSNormalization", h(2, 3, 4), h(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))
-
-
-def _grid_sample(padding: str, mode: str, aligned: bool) -> Any:
-    return lambda x, g: F.grid_sample(x, g, mode, padding, aligned)
-
-
-GRID = 1.2 * u(2, 3, 2, 2)
-case("GridSample", r(2, 3, 4, 5), GRID, torch=_grid_sample("zeros", "bilinear", False))
-case(
-    "GridSample",
-    r(2, 3, 4, 5),
-    GRID,
-    align_corners=1,
-    padding_mode="border",
-    torch=_grid_sample("border", "bilinear", True),
-)
-case(
-    "GridSample", r(2, 3, 4, 5), GRID, mode="nearest", torch=_grid_sample("zeros", "nearest", False)
-)
-for aligned in (False, True):
-    options = {"align_corners": int(aligned), "mode": "cubic"}
-    case(
-        "GridSample",
-        r(2, 3, 4, 5),
-        GRID,
-        torch=_grid_sample("zeros", "bicubic", aligned),
-        **options,
-    )
-    for size, cubic in ((0.6, _grid_sample("border", "bicubic", aligned)), (1.4, None)):
-        # Positions outside are moved before elements are chosen, and not behind it as in torch.
-        case(
-            "GridSample",
-            r(2, 2, 4, 5),
-            size * u(2, 3, 2, 2),
-            padding_mode="border",
-            torch=cubic,
-            **options,
-        )
-    for mode, name in (("linear", "bilinear"), ("nearest", "nearest"), ("cubic", "bicubic")):
-        options["mode"] = mode
-        case(
-            "GridSample",
-            r(2, 3, 4, 5),
-            4 * u(2, 3, 2, 2),
-            padding_mode="reflection",
-            torch=_grid_sample("reflection", name, aligned),
-            **options,
-        )
-    for mode, name in (("linear", "bilinear"), ("nearest", "nearest")):
-        for padding in ("zeros", "border", "reflection"):
-            options["mode"] = mode
-            case(
-                "GridSample",
-                r(1, 2, 3, 4, 2),
-                1.5 * u(1, 2, 2, 3, 3),
-                padding_mode=padding,
-                torch=_grid_sample(padding, name, aligned),
-                **options,
-            )
-case("GridSample", r(1, 2, 3, 4, 2), 1.2 * u(1, 2, 1, 3, 3), mode="cubic")
-case(
-    "GridSample",
-    r(1, 2, 1, 4),
-    3 * u(1, 2, 3, 2),
-    padding_mode="reflection",
-    align_corners=1,
-    executed=False,
-    torch=_grid_sample("reflection", "bilinear", True),
-)
-case("GridSample", r(1, 2, 6), 1.2 * u(1, 4, 1))
-case(
-    "AffineGrid",
-    h(1, 2, 3),
-    ints(1, 1, 2, 3),
-    torch=lambda t, n: F.affine_grid(t, [1, 1, 2, 3], False),
-)
-case(
-    "AffineGrid",
-    h(2, 3, 4),
-    ints(2, 1, 2, 3, 2),
-    align_corners=1,
-    torch=lambda t, n: F.affine_grid(t, [2, 1, 2, 3, 2], True),
-)
-case(
-    "AffineGrid",
-    h(1, 2, 3),
-    ints(1, 1, 2, 3),
-    constant=(1,),
-    torch=lambda t, n: F.affine_grid(t, [1, 1, 2, 3], False),
-)
-case(
-    "RoiAlign",
-    r(2, 2, 5, 5),
-    numpy.array([[0.3, 0.4, 3.2, 3.9], [1.1, 0.2, 4.4, 2.7]]),
-    ints(1, 0),
-    sampling_ratio=2,
-    output_height=2,
-    output_width=2,
-    spatial_scale=0.9,
-)
-case(
-    "MaxRoiPool",
-    r(2, 2, 6, 7),
-    numpy.array([[0, 0, 0, 8, 9], [1, 3, 2, 11, 7], [0, 20, 4, 30, 9], [1, 3, 2, 3, 2]], "float64"),
-    fixed=(1,),
-    pooled_shape=[2, 3],
-    spatial_scale=0.5,
-)
-case(
-    "RoiAlign",
-    r(2, 2, 5, 5),
-    numpy.array([[0.3, 0.4, 3.2, 3.9], [1.1, 0.2, 6.4, 2.7]]),
-    ints(1, 0),
-    mode="max",
-    sampling_ratio=2,
-    output_height=2,
-    output_width=3,
-)
-case("DeformConv", r(1, 2, 4, 4), r(3, 2, 2, 2), 0.4 * u(1, 8, 3, 3), r(3), p(1, 4, 3, 3))
-case(
-    "DeformConv",
-    r(2, 4, 4, 5),
-    r(6, 2, 2, 2),
-    0.4 * u(2, 16, 2, 4),
-    r(6),
-    p(2, 8, 2, 4),
-    group=2,
-    offset_group=2,
-    kernel_shape=[2, 2],
-    strides=[2, 1],
-    pads=[0, 1, 0, 0],
-    dilations=[1, 2],
-)
-case(
-    "DeformConv",
-    r(1, 6, 3, 3),
-    r(2, 3, 2, 2),
-    0.4 * u(1, 24, 2, 2),
-    group=2,
-    offset_group=3,
-    kernel_shape=[2, 2],
-)
-case(
-    "DeformConv",
-    r(1, 2, 6),
-    r(4, 1, 3),
-    0.4 * u(1, 6, 6),
-    pads=[1, 1],
-    group=2,
-    offset_group=2,
-    kernel_shape=[3],
-    executed=False,
-)
-case("Det", r(2, 3, 3), torch=torch.det)
-case(
-    "Col2Im",
-    r(1, 8, 9),
-    ints(4, 3),
-    ints(2, 2),
-    constant=(1, 2),
-    pads=[0, 1, 0, 0],
-    strides=[1, 1],
-    torch=None,
-)
-case(
-    "Col2Im",
-    r(1, 8, 4),
-    ints(4, 4),
-    ints(2, 2),
-    constant=(1, 2),
-    strides=[2, 2],
-)
-case("DFT", r(2, 5, 1), torch=lambda x: torch.view_as_real(torch.fft.fft(x[..., 0])))
-case("DFT", r(3, 4, 2), ints(5)[0], ints(0)[0], constant=(1, 2), inverse=1)
-case("DFT", r(2, 5, 1), onesided=1, torch=lambda x: torch.view_as_real(torch.fft.rfft(x[..., 0])))
-case(
-    "STFT",
-    r(1, 8, 1),
-    ints(2)[0],
-    p(4),
-    ints(4)[0],
-    constant=(1, 3),
-    executed=False,
-    torch=lambda x, n, w, m: torch.view_as_real(
-        torch.stft(x[..., 0], 4, 2, 4, w, False, return_complex=True).transpose(1, 2)
-    ),
-)
 case("CausalConvWithState", h(1, 2, 4), h(2, 1, 3), outputs=2)
 case(
     "LinearAttention",

@@ -40,11 +40,32 @@ case(
     constant=(3,),
     torch=lambda x, *n: x[::2, 1::3],
 )
+case(
+    "Slice",
+    r(4, 5, 3),
+    ints(3, 1),
+    ints(-10, 3),
+    ints(0, -1),
+    ints(-2, 1),
+    torch=lambda x, *n: x[:, :, 1:].flip(0)[::2],
+)
 case("Pad", r(2, 3), ints(1, 0, 0, 2), r(), constant=(1,), torch=None)
+case("Pad", r(2, 3), ints(1, 0, 0, 2), r())
+case("Pad", r(2, 3, 1), ints(1, 2), None, ints(1))
 case("Pad", r(2, 3), ints(1, -1), None, ints(1), constant=(1, 3))
 case("Pad", r(2, 4), ints(1, 2), None, ints(1), constant=(1, 3), mode="reflect")
 case("Pad", r(2, 4), ints(1, 2, 2, 0), constant=(1,), mode="edge")
 case("Pad", r(2, 4), ints(1, 2, 0, 1), constant=(1,), mode="wrap")
+for mode, name in (("reflect", "reflect"), ("edge", "replicate"), ("wrap", "circular")):
+    case(
+        "Pad",
+        r(1, 2, 4),
+        ints(1, 2),
+        None,
+        ints(2),
+        mode=mode,
+        torch=lambda x, *n, name=name: torch.nn.functional.pad(x, (1, 2), name),
+    )
 case("Tile", r(2, 3), ints(2, 3), torch=lambda x, n: x.repeat(2, 3))
 case("DepthToSpace", r(1, 8, 2, 3), blocksize=2)
 case(
@@ -80,6 +101,18 @@ case(
     constant=(3,),
     torch=lambda x, *n: torch.nn.functional.interpolate(x, (6, 6), mode="bicubic"),
 )
+for policy in ("not_larger", "not_smaller"):
+    case(
+        "Resize",
+        r(1, 1, 3, 4),
+        None,
+        None,
+        ints(6, 7),
+        axes=[2, 3],
+        mode="linear",
+        constant=(3,),
+        keep_aspect_ratio_policy=policy,
+    )
 case("CenterCropPad", r(4, 3), ints(2, 3))
 
 INDEX = ints([0, 2], [1, -1])

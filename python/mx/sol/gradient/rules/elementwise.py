@@ -6,7 +6,8 @@ import math
 
 import onnx_ir as ir
 
-from .._rules import Call, Declined, gradient
+from ....importers._builder import dtype_of
+from .._rules import Call, gradient
 from .._writer import Writer
 
 
@@ -148,7 +149,22 @@ def _mod(to: Writer, call: Call) -> list[ir.Value | None]:
 
 @gradient("DequantizeLinear")
 def _dequantize(to: Writer, call: Call) -> list[ir.Value | None]:
-    scale = call.input(1)
-    if len(call.dims(1)) > 0:
-        raise Declined("the scale is no single number")
-    return [None, to.sum_to(to.Div(to.Mul(call.dy, call.y), scale), scale, call.y)]
+    """For the scale: the sum over what it multiplied, which is all, a slice along an axis, or a
+    block of elements along it."""
+    scale, dims = call.input(1), call.dims(1)
+    one = to.Add(to.Mul(scale, 0.0), 1.0)
+    axis, block = call.integer("axis", 1), call.integer("block_size", 0)
+    inputs = [call.input(0), one, call.optional(2)]
+    units = to.DequantizeLinear(*inputs, dtype=dtype_of(scale), axis=axis, block_size=block or None)
+    grad = to.Mul(to.cast(call.dy, dtype_of(scale)), units)
+    rank = len(call.dims(0))
+    axis %= max(rank, 1)
+    if not dims or (len(dims) == 1 and not block):
+        others = [other for other in range(rank) if not dims or other != axis]
+        return [None, to.Reshape(to.sum_over(grad, others), to.shape(scale), allowzero=1)]
+    count = to.extent(scale, axis)
+    missing = to.Sub(to.Mul(count, [block]), to.extent(grad, axis))
+    grad = to.Pad(grad, to.Concat([0], missing, axis=0), None, [axis])
+    before, behind = to.Shape(grad, end=axis), to.Shape(grad, start=axis + 1)
+    apart = to.Reshape(grad, to.Concat(before, count, [block], behind, axis=0), allowzero=1)
+    return [None, to.ReduceSum(apart, [axis + 1], keepdims=0)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 import onnx_ir as ir
 
 from ....graph._spec import dims_of
-from .._rules import Call, Declined, expansion, gradient
+from .._rules import Call, expansion, gradient
 from .._writer import Writer
 
 Grads = list[ir.Value | None]
@@ -66,7 +67,7 @@ def _slice(to: Writer, call: Call) -> ir.Value:
     starts, ends, steps = (_numbers(call.optional(index)) for index in (1, 2, 4))
     axes = _numbers(call.optional(3)) if call.optional(3) is not None else None
     if call.optional(3) is not None and axes is None:
-        raise Declined("the axes are computed")
+        return _by_positions(to, call, lambda at: to.Slice(at, *call.node.inputs[1:]))
     if starts is not None and ends is not None and (call.optional(4) is None or steps):
         chosen = [axis % rank for axis in axes] if axes else list(range(len(starts)))
         steps = steps or [1] * len(chosen)
@@ -88,13 +89,26 @@ def _slice(to: Writer, call: Call) -> ir.Value:
     return _slice_by_indices(to, call, axes)
 
 
+def _by_positions(to: Writer, call: Call, write: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """For a node that copies elements: by what it makes of their positions."""
+    zero, one = to.constant(0, ir.DataType.INT64), to.constant(1, ir.DataType.INT64)
+    shape, size = to.shape(call.x), to.Size(call.x)
+    read = write(to.Reshape(to.Range(zero, size, one), shape, allowzero=1))
+    rows = [to.Reshape(one, [-1]) for one in (call.dy, read)]
+    whole = to.Reshape(size, [1])
+    (flat,) = to.own("GatherGrad", *rows, whole, types=[call.dy.dtype], axis=0)
+    made: ir.Value = to.Reshape(flat, shape, allowzero=1)
+    made.shape = call.x.shape
+    return made
+
+
 def _slice_by_indices(to: Writer, call: Call, axes: list[int] | None) -> ir.Value:
     """Scatters along one axis after the other."""
     rank = len(call.dims(0))
     count = len(dims_of(call.input(1).shape) or ())
     lengths = dims_of(call.input(1).shape)
     if count != 1 or lengths is None or not isinstance(lengths[0], int):
-        raise Declined("how many axes are sliced is not known")
+        return _by_positions(to, call, lambda at: to.Slice(at, *call.node.inputs[1:]))
     chosen = [axis % rank for axis in axes] if axes else list(range(lengths[0]))
     grad: ir.Value = call.dy
     # Of the last axis first: what is undone has the extents of the input along later axes.
@@ -138,17 +152,22 @@ def _pad(to: Writer, call: Call) -> Grads:
             d_value = to.Sub(total, to.ReduceSum(d_x, keepdims=0))
             d_value = to.Reshape(d_value, to.shape(call.input(2)))
         return [d_x, None, d_value]
-    if given is None or axes is None or any(pad < 0 for pad in given):
-        raise Declined(f"mode={mode} with computed or negative pads")
+    extents = call.dims(0)
+    if (
+        given is None
+        or axes is None
+        or any(pad < 0 for pad in given)
+        or any(not isinstance(extents[axis], int) for axis in axes)
+    ):
+        more = [None, call.optional(3)] if call.optional(3) is not None else []
+        return [_by_positions(to, call, lambda at: to.Pad(at, call.input(1), *more, mode=mode))]
     # Which element each one is a copy of, along one axis after the other.
     grad: ir.Value = call.dy
     for position, axis in enumerate(axes):
         low, high = given[position], given[position + len(axes)]
-        extent = call.dims(0)[axis % rank]
+        extent = int(str(extents[axis]))
         if not low and not high:
             continue
-        if not isinstance(extent, int):
-            raise Declined(f"mode={mode} along an axis that varies")
         rows = numpy.pad(numpy.arange(extent), (low, high), _PADDING[mode])
         parts = [to.Shape(grad, end=axis % rank)] if axis % rank else []
         parts.append(to.ints([extent]))
@@ -168,9 +187,19 @@ def _pad_constant(
     to: Writer, call: Call, rank: int, given: list[int] | None, axes: list[int] | None
 ) -> ir.Value:
     if given is None or axes is None:
-        ends = call.optional(3)
-        more = [None, ends] if ends is not None else []
-        made: ir.Value = to.Pad(call.dy, to.Neg(call.input(1)), *more)
+        # What is padded is cut off, and what is cut off is padded.
+        chosen = call.optional(3)
+        rows = to.Reshape(call.input(1), [2, -1])
+        begin, end = (to.Gather(rows, to.constant(i, ir.DataType.INT64), axis=0) for i in (0, 1))
+        extents = to.Shape(call.dy)
+        if chosen is not None:
+            extents = to.Gather(extents, chosen, axis=0)
+        axes_of_slice = to.ints(range(rank)) if chosen is None else chosen
+        kept = to.Slice(
+            call.dy, to.Max(begin, [0]), to.Sub(extents, to.Max(end, [0])), axes_of_slice
+        )
+        missing = to.Concat(*(to.Max(to.Neg(one), [0]) for one in (begin, end)), axis=0)
+        made: ir.Value = to.Pad(kept, missing, *([] if chosen is None else [None, chosen]))
     else:
         made = to.Pad(
             call.dy, [-pad for pad in given], *([None, list(axes)] if len(axes) != rank else [])
@@ -223,12 +252,21 @@ def _reverse_sequence(to: Writer, call: Call) -> ir.Value:
 
 @gradient("Resize")
 def _resize(to: Writer, call: Call) -> ir.Value:
+    rank = len(call.dims(0))
     attributes = {name: one.value for name, one in call.node.attributes.items()}
-    if attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise Declined("a policy for the aspect ratio")
+    policy = call.string("keep_aspect_ratio_policy", "stretch")
     scales = call.optional(2)
     if scales is not None and dims_of(scales.shape) == (0,):
         scales = None
+    if policy != "stretch" and scales is None:
+        # The smallest factor of all axes, or the largest one.
+        extents = to.shape(call.x)
+        if call.ints("axes") is not None:
+            extents = to.Gather(extents, to.ints(axis % rank for axis in call.ints("axes") or []))
+        both = [to.cast(one, ir.DataType.FLOAT) for one in (call.input(3), extents)]
+        chosen = (to.ReduceMin if policy == "not_larger" else to.ReduceMax)(to.Div(*both))
+        scales = to.Expand(chosen, to.Shape(both[0]))
+    attributes.pop("keep_aspect_ratio_policy", None)
     inputs = [call.dy, to.shape(call.x), call.optional(1), scales]
     return to.own_like("ResizeGrad", *inputs, like=call.x, **attributes)
 

@@ -63,31 +63,34 @@ def _follows(call: Call, first: int) -> bool:
 def _with_statistics(to: Writer, call: Call) -> Sequence[ir.Value]:
     """The same node, which gives mean and variance, too."""
     x, axis = call.x, call.integer("axis", -1)
-    dtype = dtype_of(x)
-    if len(call.node.outputs) == 3 and all(value.name for value in call.node.outputs):
+    dtype, rank = dtype_of(x), len(call.dims(0))
+    is_whole = len(call.node.outputs) == 3 and all(value.name for value in call.node.outputs)
+    # Where something reads them, they have gradients of their own.
+    read = any(one.is_graph_output() or one.uses() for one in call.node.outputs[1:])
+    has_kernel = _follows(call, axis % rank) and not read
+    if is_whole and has_kernel:
         raise Declined("it does already")
     attributes = {name: one.value for name, one in call.node.attributes.items()}
     wide = ir.DataType.FLOAT if call.integer("stash_type", 1) == 1 else dtype
     scale, shift = call.input(1), call.optional(2)
     # Mean and variance are never of float64.
-    if _follows(call, axis % len(call.dims(0))) and wide != ir.DataType.DOUBLE:
+    if has_kernel and wide != ir.DataType.DOUBLE:
         types = [dtype, wide, wide]
         return to.op("LayerNormalization", x, scale, shift, outputs=3, dtype=types, **attributes)
-    axes = list(range(axis % len(call.dims(0)), len(call.dims(0))))
-    centered = to.Sub(x, to.ReduceMean(x, axes, keepdims=1))
+    axes = list(range(axis % rank, rank))
+    given = x if dtype == ir.DataType.DOUBLE else to.cast(x, wide)
+    mean = to.ReduceMean(given, axes, keepdims=1)
+    centered = to.Sub(given, mean)
     variance = to.ReduceMean(to.Mul(centered, centered), axes, keepdims=1)
     inverse = to.Reciprocal(to.Sqrt(to.Add(variance, call.number("epsilon", 1e-5))))
-    made = to.Mul(to.Mul(centered, inverse), scale)
-    return [made if shift is None else to.Add(made, shift)]
+    made = to.Mul(to.cast(to.Mul(centered, inverse), dtype), scale)
+    made = made if shift is None else to.Add(made, shift)
+    return [made, to.cast(mean, wide), to.cast(inverse, wide)][: len(call.node.outputs)]
 
 
 @gradient("LayerNormalization")
 def _layer_norm(to: Writer, call: Call) -> Grads:
     x, scale = call.input(0), call.input(1)
-    if any(grad is not None for grad in call.grads[1:]):
-        raise Declined("gradients of mean and variance")
-    if not _follows(call, call.integer("axis", -1) % len(call.dims(0))):
-        raise Declined("the scale is broadcast")
     types = [x.dtype, scale.dtype, scale.dtype]
     mean, inv_std = call.node.outputs[1:3]
     axis = call.integer("axis", -1)

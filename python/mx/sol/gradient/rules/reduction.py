@@ -6,21 +6,32 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from .._rules import Call, Declined, gradient
+from ....importers._builder import dtype_of
+from .._rules import Call, gradient
 from .._writer import Writer
 
 
-def reduced_axes(call: Call) -> Sequence[int] | None:
-    """The axes that a reduction goes over, as numbers; None for all of them."""
+def reduced_axes(call: Call) -> Sequence[int] | ir.Value | None:
+    """The axes that a reduction goes over, as numbers; None for all of them, the input where they
+    are computed."""
     given = call.optional(1)
-    rank = len(call.dims(0))
     if given is None:
         return [] if call.integer("noop_with_empty_axes", 0) else None
     tensor = ir.convenience.get_const_tensor(given)
     if tensor is None:
-        raise Declined("the axes are computed")
+        return given
+    rank = len(call.dims(0))
     axes = [int(axis) % rank for axis in tensor.numpy().reshape(-1)]
     return axes or ([] if call.integer("noop_with_empty_axes", 0) else None)
+
+
+def _reduced(to: Writer, call: Call, operator: str, x: ir.Value) -> ir.Value:
+    """A value reduced over the axes of a node, of which 1 is kept."""
+    axes = reduced_axes(call)
+    noop = call.integer("noop_with_empty_axes", 0) or None
+    given = axes if axes is None or isinstance(axes, ir.Value) else list(axes)
+    made: ir.Value = to.op(operator, x, given, keepdims=1, noop_with_empty_axes=noop)[0]
+    return made
 
 
 def _kept(to: Writer, call: Call, value: ir.Value) -> ir.Value:
@@ -28,6 +39,9 @@ def _kept(to: Writer, call: Call, value: ir.Value) -> ir.Value:
     if call.integer("keepdims", 1):
         return value
     axes = reduced_axes(call)
+    if isinstance(axes, ir.Value):
+        zeros = to.Mul(call.x, 0.0)
+        return to.Reshape(value, to.Shape(_reduced(to, call, "ReduceSum", zeros)), allowzero=1)
     every = list(range(len(call.dims(0)))) if axes is None else list(axes)
     return to.Unsqueeze(value, sorted(every)) if every else value
 
@@ -47,6 +61,9 @@ def _sum(to: Writer, call: Call) -> ir.Value:
 @gradient("ReduceMean")
 def _mean(to: Writer, call: Call) -> ir.Value:
     axes = reduced_axes(call)
+    if isinstance(axes, ir.Value):
+        wide = _wide(to, call, call.dy)
+        return to.Div(wide, to.cast(to.Div(to.Size(call.x), to.Size(call.y)), dtype_of(call.x)))
     if axes is not None and not axes:
         return call.dy
     dims = call.dims(0)
@@ -68,9 +85,9 @@ def _extreme(to: Writer, call: Call) -> ir.Value:
     assert call.x.dtype is not None
     hits = to.cast(to.Equal(call.x, _kept(to, call, call.y)), call.x.dtype)
     axes = reduced_axes(call)
-    if axes is not None and not axes:
+    if not isinstance(axes, ir.Value) and axes is not None and not axes:
         return call.dy
-    count = to.ReduceSum(hits, None if axes is None else list(axes), keepdims=1)
+    count = _reduced(to, call, "ReduceSum", hits)
     return to.Mul(hits, to.Div(_kept(to, call, call.dy), count))
 
 
@@ -78,6 +95,8 @@ def _extreme(to: Writer, call: Call) -> ir.Value:
 def _prod(to: Writer, call: Call) -> ir.Value:
     """The product of the others: of those before an element and of those behind it."""
     axes = reduced_axes(call)
+    if isinstance(axes, ir.Value):
+        return _prod_of(to, call)
     rank = len(call.dims(0))
     every = list(range(rank)) if axes is None else list(axes)
     if not every:
@@ -96,6 +115,17 @@ def _prod(to: Writer, call: Call) -> ir.Value:
     others = to.Reshape(to.Mul(before, behind), to.Shape(moved))
     back = to.transpose(others, sorted(range(rank), key=order.__getitem__))
     return to.Mul(_kept(to, call, call.dy), back)
+
+
+def _prod_of(to: Writer, call: Call) -> ir.Value:
+    """The same for axes that are computed: the product of all that are not 0, without the element
+    itself, where no other one is 0."""
+    dtype, is_zero = dtype_of(call.x), to.Equal(call.x, 0.0)
+    factors = to.where(to.Not(is_zero), call.x, 1.0)
+    product = _reduced(to, call, "ReduceProd", factors)
+    zeros = to.cast(is_zero, dtype)
+    alone = to.Equal(_reduced(to, call, "ReduceSum", zeros), zeros)
+    return to.Mul(_kept(to, call, call.dy), to.where(alone, to.Div(product, factors), 0.0))
 
 
 @gradient("ReduceL1")

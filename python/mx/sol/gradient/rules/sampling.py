@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy
 import onnx_ir as ir
@@ -227,8 +228,6 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
     rows, columns = call.integer("output_height", 1), call.integer("output_width", 1)
     ratio, scale = call.integer("sampling_ratio", 0), call.number("spatial_scale", 1.0)
     half = call.string("coordinate_transformation_mode", "half_pixel") == "half_pixel"
-    if ratio <= 0:
-        raise Declined("sampling_ratio=0, by which elements of regions decide what is read")
     # Each region reads its own image.
     space = _Space(to, to.Gather(x, batch, axis=0), 2)
     corners = [
@@ -236,19 +235,20 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
         for i in range(4)
     ]
     left, top, right, bottom = corners
-    positions = []
+    lines = []
     for begin, end, count in ((top, bottom, rows), (left, right, columns)):
         size = to.Sub(end, begin)
         size = size if half else to.Max(size, 1.0)
-        steps = [(i + (j + 0.5) / ratio) / count for i in range(count) for j in range(ratio)]
-        offsets = to.constant([steps], dtype_of(x))
-        positions.append(to.Add(begin, to.Mul(size, offsets)))
-    down, across = rows * ratio, columns * ratio
-    shape = to.Concat(to.extent(regions, 0), [down, across], axis=0)
-    row = to.Expand(to.Unsqueeze(positions[0], [2]), shape)
-    column = to.Expand(to.Unsqueeze(positions[1], [1]), shape)
-    flat = to.Concat(to.extent(regions, 0), [down * across], axis=0)
-    at = [to.Reshape(row, flat), to.Reshape(column, flat)]
+        lines.append(_line_of_region(to, begin, size, count, ratio))
+    parts = [to.extent(regions, 0), to.extent(x, 1), to.ints([rows]), lines[0].samples]
+    shape = to.Concat(*parts, to.ints([columns]), lines[1].samples, axis=0)
+    across = to.Concat(*(to.Shape(one.positions, start=1) for one in lines), axis=0)
+    wide = to.Concat(to.extent(regions, 0), across, axis=0)
+    flat = to.Concat(to.extent(regions, 0), [-1], axis=0)
+    at = [
+        to.Reshape(to.Expand(to.Unsqueeze(one.positions, [2 - axis]), wide), flat)
+        for axis, one in enumerate(lines)
+    ]
     # More than one element outside there is nothing; up to there the border counts.
     near = to.And(
         *(
@@ -261,9 +261,49 @@ def _roi_align(to: Writer, call: Call) -> ir.Value:
     # The maximum is one of single elements, times their weights.
     found = to.Max(*space.parts(taps)) if is_max else space.read(taps)
     found = to.Mul(found, space.number(to.Unsqueeze(near, [1])))
-    parts = [to.extent(regions, 0), to.extent(x, 1), to.ints([rows, ratio, columns, ratio])]
-    apart = to.Reshape(found, to.Concat(*parts, axis=0))
-    return (to.ReduceMax if is_max else to.ReduceMean)(apart, [3, 5], keepdims=0)
+    apart = to.Reshape(found, shape)
+    if ratio > 0:
+        return (to.ReduceMax if is_max else to.ReduceMean)(apart, [3, 5], keepdims=0)
+    # Of (regions, channels, rows, samples, columns, samples), those that a region has.
+    counts = [to.Unsqueeze(one.counts, [2, 3]) for one in lines]
+    masks = [to.Unsqueeze(lines[0].mask, [1, 2, 4, 5]), to.Unsqueeze(lines[1].mask, [1, 2, 3, 4])]
+    mask = to.And(*masks)
+    total = to.Mul(*counts)
+    if is_max:
+        lowest = to.constant(numpy.finfo("float32").min, space.dtype)
+        apart = to.Where(mask, apart, lowest, dtype=space.dtype)
+        most = to.ReduceMax(apart, [3, 5], keepdims=0)
+        return to.where(to.Greater(total, 0.0), most, 0.0)
+    sums = to.ReduceSum(to.Mul(apart, space.number(mask)), [3, 5], keepdims=0)
+    return to.Div(sums, to.Max(total, 1.0))
+
+
+@dataclass
+class _Line:
+    """Positions along an axis, for each region: (regions, parts * samples)."""
+
+    positions: ir.Value
+    samples: ir.Value  # the most of a part, as a vector
+    counts: ir.Value  # those of a region: (regions, 1)
+    mask: ir.Value  # which of the most it has: (regions, samples)
+
+
+def _line_of_region(to: Writer, begin: ir.Value, size: ir.Value, count: int, ratio: int) -> _Line:
+    """So many samples of each part, or, of a ratio of 0, about one for each element in it."""
+    dtype = dtype_of(begin)
+    if ratio > 0:
+        shares = [(i + (j + 0.5) / ratio) / count for i in range(count) for j in range(ratio)]
+        at = to.Add(begin, to.Mul(size, to.constant([shares], dtype)))
+        return _Line(at, to.ints([ratio]), begin, begin)
+    number = to.Max(to.Ceil(to.Div(size, float(count))), 0.0)
+    most = to.ReduceMax(to.Concat(number, to.constant([[1.0]], dtype), axis=0), keepdims=0)
+    turn = _numbers_below(to, to.Unsqueeze(to.cast(most, INT64), [0]), dtype)
+    within = to.Div(to.Add(turn, 0.5), to.Max(number, 1.0))
+    part = to.constant(numpy.arange(count).reshape(1, count, 1), dtype)
+    steps = to.Div(to.Add(to.Unsqueeze(within, [1]), part), float(count))
+    flat = to.Concat(to.extent(begin, 0), to.Mul(to.Shape(turn), [count]), axis=0)
+    at = to.Add(begin, to.Mul(size, to.Reshape(steps, flat)))
+    return _Line(at, to.Shape(turn), number, to.Less(turn, number))
 
 
 @gradient("MaxRoiPool")
@@ -278,7 +318,10 @@ def _deform_conv(to: Writer, call: Call) -> ir.Value:
     """What each position of a window reads, and the sum of its products with the weight."""
     x, weight, offset = call.input(0), call.input(1), call.input(2)
     bias, mask = call.optional(3), call.optional(4)
-    kernel = list(call.ints("kernel_shape") or _static(call.dims(1)[2:], "the kernel"))
+    kernel = list(
+        call.ints("kernel_shape")
+        or _static(call.dims(1)[2:], "there is no kernel_shape, and the weight")
+    )
     rank = len(kernel)
     group, sharing = call.integer("group", 1), call.integer("offset_group", 1)
     strides = list(call.ints("strides") or [1] * rank)
