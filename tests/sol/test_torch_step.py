@@ -57,7 +57,17 @@ OPTIMIZERS = {
     "momentum": (torch.optim.SGD, {"momentum": 0.9, "weight_decay": 0.01}),
     "nesterov": (torch.optim.SGD, {"momentum": 0.5, "nesterov": True, "maximize": True}),
     "Adam": (torch.optim.Adam, {"weight_decay": 0.1, "betas": (0.8, 0.99), "eps": 1e-6}),
+    "dampening": (torch.optim.SGD, {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}),
+    "dampening, maximize": (
+        torch.optim.SGD,
+        {"momentum": 0.5, "dampening": 0.9, "maximize": True, "foreach": True},
+    ),
     "AdamW": (torch.optim.AdamW, {"maximize": True}),
+    "AMSGrad": (torch.optim.Adam, {"amsgrad": True, "betas": (0.8, 0.9), "weight_decay": 0.1}),
+    "AMSGrad, decoupled": (
+        torch.optim.AdamW,
+        {"amsgrad": True, "betas": (0.5, 0.7), "maximize": True, "fused": True},
+    ),
     "RMSprop": (torch.optim.RMSprop, {}),
     "RMSprop, all": (
         torch.optim.RMSprop,
@@ -85,8 +95,6 @@ OPTIMIZERS = {
     ),
 }
 TO_TORCH = {
-    "dampening": (torch.optim.SGD, {"momentum": 0.9, "dampening": 0.1}),
-    "amsgrad": (torch.optim.Adam, {"amsgrad": True}),
     "ASGD": (torch.optim.ASGD, {}),
 }
 

@@ -85,12 +85,20 @@ def test_gradients_that_leave_the_model(case) -> None:
     assert step.fused == ()
 
 
-@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.RMSprop])
-def test_layers_that_are_trained_later(kind) -> None:
-    """Adam counts the steps of each parameter, and RMSprop's step is the same at any of them."""
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (torch.optim.Adam, {}),
+        (torch.optim.RMSprop, {}),
+        (torch.optim.SGD, {"momentum": 0.9, "dampening": 0.6}),
+    ],
+)
+def test_layers_that_are_trained_later(kind, options) -> None:
+    """Adam counts the steps of each parameter, RMSprop's step is the same at any of them, and a
+    velocity that is dampened begins with a whole gradient, which one step is left to torch for."""
     x, y = data()
     model, other = layers(), layers()
-    used = [kind(list(one[2].parameters()), lr=0.05) for one in (model, other)]
+    used = [kind(list(one[2].parameters()), lr=0.05, **options) for one in (model, other)]
     steps = [
         sol.training_step(model, F.mse_loss, used[0]),
         torch_step(other, F.mse_loss, used[1]),
@@ -101,7 +109,7 @@ def test_layers_that_are_trained_later(kind) -> None:
                 its.param_groups[0]["params"] += list(one[0].parameters())
         torch.testing.assert_close(*[step(x, y) for step in steps])
     same_state(model, other)
-    assert steps[0].fused == (IN_PLAN if kind is torch.optim.RMSprop else IN_PLAN[:3])
+    assert steps[0].fused == (IN_PLAN[:3] if kind is torch.optim.Adam else IN_PLAN)
 
 
 class WritesArgument(nn.Module):

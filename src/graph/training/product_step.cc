@@ -36,6 +36,7 @@ struct Descend {
   float rate;
   float momentum;
   float decay;
+  float share;
   bool nesterov;
 
   MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE void Take(int64_t row, int64_t column, __m512 gradient,
@@ -47,7 +48,8 @@ struct Descend {
     __m512 made = direction;
     if (velocity != nullptr) {
       const __m512 before = _mm512_maskz_loadu_ps(mask, velocity + at);
-      made = _mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps(momentum), before), direction);
+      made = _mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps(momentum), before),
+                           _mm512_mul_ps(_mm512_set1_ps(share), direction));
     }
     const __m512 taken =
         nesterov ? _mm512_add_ps(direction, _mm512_mul_ps(_mm512_set1_ps(momentum), made)) : made;
@@ -86,6 +88,7 @@ struct SgdProductStep {
                           static_cast<float>(settings[0]),
                           static_cast<float>(settings[1]),
                           static_cast<float>(settings[2]),
+                          static_cast<float>(settings[3]),
                           nesterov};
     op::thin::Product({m, n, k, In<float>(in[1]), 1, m, In<float>(in[2]), n}, descend);
 #endif
@@ -107,7 +110,7 @@ Ref<Kernel> MakeSgdProductStep(const Shape& shape, int64_t terms, bool has_veloc
   const int64_t m = shape[0];
   const int64_t n = shape[1];
   std::vector<KernelInput> inputs{
-      {kFloat32, shape}, {kFloat32, {terms, m}}, {kFloat32, {terms, n}}, {kFloat64, {3}}};
+      {kFloat32, shape}, {kFloat32, {terms, m}}, {kFloat32, {terms, n}}, {kFloat64, {4}}};
   KernelOutput weight{kFloat32, shape};
   KernelOutput velocity{kFloat32, shape};
   weight.in_place = 0;

@@ -26,8 +26,8 @@ using runtime::Ref;
 struct TakeSgdStep {
   static MXNET_ALWAYS_INLINE void Run(const float* w, const float* g, const float* velocity,
                                       float sign, float rate, float momentum, float decay,
-                                      bool nesterov, int64_t begin, int64_t end, float* new_w,
-                                      float* new_velocity) {
+                                      float share, bool nesterov, int64_t begin, int64_t end,
+                                      float* new_w, float* new_velocity) {
     if (velocity == nullptr) {
 #pragma GCC ivdep
       for (int64_t i = begin; i < end; ++i) {
@@ -41,7 +41,7 @@ struct TakeSgdStep {
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
       const float direction = sign * g[i] + decay * w[i];
-      const float made = momentum * velocity[i] + direction;
+      const float made = momentum * velocity[i] + share * direction;
       const float taken = nesterov ? direction + momentum * made : made;
       new_w[i] = w[i] - rate * taken;
       new_velocity[i] = made;
@@ -62,8 +62,8 @@ struct SgdStep {
     ForLines(size, 1, [&](int64_t begin, int64_t end) {
       take(In<float>(in[0]), In<float>(in[1]), velocity, maximize ? -1.0f : 1.0f,
            static_cast<float>(settings[0]), static_cast<float>(settings[1]),
-           static_cast<float>(settings[2]), nesterov, begin, end, Out<float>(out[0]),
-           Out<float>(out[1]));
+           static_cast<float>(settings[2]), static_cast<float>(settings[3]), nesterov, begin, end,
+           Out<float>(out[0]), Out<float>(out[1]));
     });
   }
 };
@@ -81,11 +81,13 @@ struct AdamNumbers {
   float rate;
 };
 
+/*! \brief With the largest square there was (kMost), as AMSGrad has it. */
+template <bool kMost>
 struct TakeAdamStep {
   static MXNET_ALWAYS_INLINE void Run(const float* w, const float* g, const float* mean,
-                                      const float* square, const AdamNumbers& by, int64_t begin,
-                                      int64_t end, float* new_w, float* new_mean,
-                                      float* new_square) {
+                                      const float* square, const float* most, const AdamNumbers& by,
+                                      int64_t begin, int64_t end, float* new_w, float* new_mean,
+                                      float* new_square, float* new_most) {
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
       const float from = w[i] * by.kept;
@@ -94,18 +96,26 @@ struct TakeAdamStep {
       const float second = by.square_kept * square[i] + by.square_share * given * given;
       new_mean[i] = first;
       new_square[i] = second;
-      new_w[i] = from - by.rate * first / (std::sqrt(second) / by.spread + by.epsilon);
+      float by_square = second;
+      if (kMost) {
+        const float kept = most[i];
+        // NaN stays, as torch has it.
+        by_square = second <= kept ? kept : (kept != kept ? kept : second);
+        new_most[i] = by_square;
+      }
+      new_w[i] = from - by.rate * first / (std::sqrt(by_square) / by.spread + by.epsilon);
     }
   }
 };
 
+template <bool kMost>
 struct AdamStep {
   int64_t size;
   bool decoupled;
   bool maximize;
 
   void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
-    static const auto take = op::ForWideCpu<TakeAdamStep>();
+    static const auto take = op::ForWideCpu<TakeAdamStep<kMost>>();
     const auto* settings = In<double>(in[2]);
     const double rate = settings[0];
     const double decay = settings[4];
@@ -118,9 +128,11 @@ struct AdamStep {
                               static_cast<float>(settings[6]),
                               static_cast<float>(settings[3]),
                               static_cast<float>(rate / settings[5])};
+    const float* most = kMost ? In<float>(in[5]) : nullptr;
+    float* new_most = kMost ? Out<float>(out[3]) : nullptr;
     ForLines(size, 1, [&](int64_t begin, int64_t end) {
-      take(In<float>(in[0]), In<float>(in[1]), In<float>(in[3]), In<float>(in[4]), numbers, begin,
-           end, Out<float>(out[0]), Out<float>(out[1]), Out<float>(out[2]));
+      take(In<float>(in[0]), In<float>(in[1]), In<float>(in[3]), In<float>(in[4]), most, numbers,
+           begin, end, Out<float>(out[0]), Out<float>(out[1]), Out<float>(out[2]), new_most);
     });
   }
 };
@@ -134,7 +146,7 @@ KernelOutput Renewed(const Shape& shape, int input) {
 
 Ref<Kernel> MakeSgdStep(const Shape& shape, bool has_velocity, bool nesterov, bool maximize) {
   CheckShape("shape", shape);
-  std::vector<KernelInput> inputs{{kFloat32, shape}, {kFloat32, shape}, {kFloat64, {3}}};
+  std::vector<KernelInput> inputs{{kFloat32, shape}, {kFloat32, shape}, {kFloat64, {4}}};
   if (has_velocity) inputs.push_back({kFloat32, shape});
   return op::MakeKernel(
       "training.sgd_step", std::move(inputs),
@@ -142,13 +154,24 @@ Ref<Kernel> MakeSgdStep(const Shape& shape, bool has_velocity, bool nesterov, bo
       std::unique_ptr<SgdStep>(new SgdStep{SizeOf(shape), has_velocity, nesterov, maximize}));
 }
 
-Ref<Kernel> MakeAdamStep(const Shape& shape, bool decoupled, bool maximize) {
-  CheckShape("shape", shape);
+template <bool kMost>
+Ref<Kernel> MakeAdam(const Shape& shape, bool decoupled, bool maximize) {
   const KernelInput of_shape{kFloat32, shape};
+  std::vector<KernelInput> inputs{of_shape, of_shape, {kFloat64, {7}}, of_shape, of_shape};
+  std::vector<KernelOutput> outputs{Renewed(shape, 0), Renewed(shape, 3), Renewed(shape, 4)};
+  if (kMost) {
+    inputs.push_back(of_shape);
+    outputs.push_back(Renewed(shape, 5));
+  }
   return op::MakeKernel(
-      "training.adam_step", {{of_shape, of_shape, KernelInput{kFloat64, {7}}, of_shape, of_shape}},
-      {Renewed(shape, 0), Renewed(shape, 3), Renewed(shape, 4)},
-      std::unique_ptr<AdamStep>(new AdamStep{SizeOf(shape), decoupled, maximize}));
+      "training.adam_step", std::move(inputs), std::move(outputs),
+      std::unique_ptr<AdamStep<kMost>>(new AdamStep<kMost>{SizeOf(shape), decoupled, maximize}));
+}
+
+Ref<Kernel> MakeAdamStep(const Shape& shape, bool decoupled, bool maximize, bool has_most) {
+  CheckShape("shape", shape);
+  return has_most ? MakeAdam<true>(shape, decoupled, maximize)
+                  : MakeAdam<false>(shape, decoupled, maximize);
 }
 
 MXNET_REGISTER_API("mx.graph.training.sgd_step")
@@ -162,11 +185,12 @@ MXNET_REGISTER_API("mx.graph.training.sgd_step")
 
 MXNET_REGISTER_API("mx.graph.training.adam_step")
     .describe(
-        "A kernel: a parameter, its gradient, settings and two moments to those after a "
-        "step.")
+        "A kernel: a parameter, its gradient, settings, two moments[, the largest second one] to "
+        "all but settings and gradient after a step.")
     .arg("shape", "Of the parameter.")
     .arg("decoupled", "Whether the weight decay is that of AdamW.")
     .arg("maximize")
+    .arg("has_most", "Whether there is the largest second moment.")
     .name_errors()
     .set_body_typed(&MakeAdamStep);
 

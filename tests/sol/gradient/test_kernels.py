@@ -245,7 +245,7 @@ def doubles(*items: float) -> Any:
 
 PAIR = (f(99), f(99))
 RMSPROP = doubles(0.1, 0.9, 0.1, 1e-6, 0.01, 0.5)
-SGD = numpy.array([0.1, 0.9, 0.01])
+SGD = numpy.array([0.1, 0.9, 0.01, 0.7])
 ADAM = numpy.array([0.1, 0.9, 0.999, 1e-8, 0.01, 0.19, 0.0447])
 # Of each operator inputs and attributes.
 ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -302,6 +302,7 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
      {"nesterov": 1, "maximize": 1}),
     ("AdamStep", [f(3, 50), f(3, 50), ADAM, f(3, 50), f(3, 50) ** 2], {}),
     ("AdamStep", [f(99), f(99), ADAM, f(99), f(99) ** 2], {"decoupled": 1, "maximize": 1}),
+    ("AdamStep", [f(99), f(99), ADAM, f(99), f(99) ** 2, f(99) ** 2], {}),
     ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2], {}),
     ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2, f(99)], {"maximize": 1}),
     ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2 + 2, f(99) / 9], {"centered": 1}),

@@ -51,7 +51,7 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("random_uniform", ([-2], [1], 0.0, 1.0), "shape: expected extents .*, got -2"),
     ("random_normal", ([2], [3], 0.0, 1.0), "seed: expected one or two elements, got 3"),
     ("sgd_step", ([-2], True, False, False), "shape: expected extents .*, got -2"),
-    ("adam_step", ([-2], False, False), "shape: expected extents .*, got -2"),
+    ("adam_step", ([-2], False, False, True), "shape: expected extents .*, got -2"),
 ]
 
 

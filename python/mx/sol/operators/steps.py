@@ -30,12 +30,12 @@ def sgd_step(
 ) -> tuple[Array, ...]:
     """Stochastic gradient descent: a parameter `w` and its velocity after a step along `g`.
 
-    settings = (learning rate, momentum, weight decay). Without a velocity momentum is 0, and
-    new_velocity is the direction of the step.
+    settings = (learning rate, momentum, weight decay, 1 - dampening). Without a velocity momentum
+    is 0, and new_velocity is the direction of the step.
     """
-    rate, momentum, decay = (w.dtype.type(item) for item in settings)
+    rate, momentum, decay, share = (w.dtype.type(item) for item in settings)
     direction = (-g if maximize else g) + decay * w
-    new = direction if velocity is None else momentum * velocity + direction
+    new = direction if velocity is None else momentum * velocity + share * direction
     taken = direction + momentum * new if nesterov else new
     return w - rate * taken, new
 
@@ -63,16 +63,18 @@ def sgd_product_step(
 
 
 def _adam(call: Call) -> Sequence[Spec]:
-    return [call.spec(0), call.spec(3), call.spec(4)]
+    most = call.spec(0) if len(call.inputs) < 6 or call.inputs[5] is None else call.spec(5)
+    return [call.spec(0), call.spec(3), call.spec(4), most]
 
 
-@operator("AdamStep", "new_w new_mean new_square", _adam)
+@operator("AdamStep", "new_w new_mean new_square new_most", _adam)
 def adam_step(
     w: Array,
     g: Array,
     settings: Array,
     mean: Array,
     square: Array,
+    most: Array | None = None,
     *,
     decoupled: int = 0,
     maximize: int = 0,
@@ -81,7 +83,8 @@ def adam_step(
 
     settings = (learning rate, beta1, beta2, epsilon, weight decay, 1 - beta1 ** t,
     sqrt(1 - beta2 ** t)), where t is the number of the step, from 1 on. With `decoupled` the weight
-    decay is that of AdamW.
+    decay is that of AdamW; with `most`, the largest mean of squares there was, the step is that of
+    AMSGrad.
     """
     rate, beta1, beta2, epsilon, decay, bias1, bias2 = (float(item) for item in settings)
     number = w.dtype.type
@@ -92,5 +95,8 @@ def adam_step(
         given = given + number(decay) * w
     new_mean = mean + number(1 - beta1) * (given - mean)
     new_square = number(beta2) * square + number(1 - beta2) * given * given
-    spread = numpy.sqrt(new_square) / number(bias2) + number(epsilon)
-    return w - number(rate / bias1) * new_mean / spread, new_mean, new_square
+    states = [new_mean, new_square]
+    if most is not None:
+        states.append(numpy.maximum(most, new_square))
+    spread = numpy.sqrt(states[-1]) / number(bias2) + number(epsilon)
+    return (w - number(rate / bias1) * new_mean / spread, *states)

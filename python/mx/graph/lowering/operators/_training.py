@@ -298,10 +298,12 @@ def _adam_step(
     settings: Value,
     mean: Value,
     square: Value,
+    most: Value | None = None,
     *,
     decoupled: int = 0,
     maximize: int = 0,
 ) -> list[Value]:
-    check_float(w, g, mean, square)
-    kernel = maker("adam_step")(w.shape, bool(decoupled), bool(maximize))
-    return add_step(to, kernel, w, g, settings, mean, square)
+    check_float(w, g, mean, square, most)
+    has_most = most is not None
+    kernel = maker("adam_step")(w.shape, bool(decoupled), bool(maximize), has_most)
+    return add_step(to, kernel, w, g, settings, mean, square, most)

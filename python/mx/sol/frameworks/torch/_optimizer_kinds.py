@@ -19,7 +19,8 @@ class Kind:
 
     operator: str
     num_settings: int
-    # The settings of a group for its next step, of the numbers in the state of a parameter.
+    # The settings of a group for its next step, of the numbers in the state of a parameter; "begun"
+    # is 0 before it has a state.
     settings: Callable[[Group, Numbers], list[float]]
     # What it keeps of the shape of a parameter, by the names that these have in `optimizer.state`.
     state: Callable[[Group], tuple[str, ...]]
@@ -37,7 +38,10 @@ def _betas(group: Group) -> tuple[float, float]:
 
 
 def _sgd(group: Group, of: Numbers) -> list[float]:
-    return [float(group["lr"]), float(group["momentum"]), float(group["weight_decay"])]
+    # The first gradient is the velocity as a whole.
+    share = 1 - float(group["dampening"]) if of["begun"] else 1.0
+    numbers = [float(group["lr"]), float(group["momentum"]), float(group["weight_decay"])]
+    return [*numbers, share]
 
 
 def _adam(group: Group, of: Numbers) -> list[float]:
@@ -131,10 +135,14 @@ def _of_adam(group: Group) -> dict[str, int]:
     return {"decoupled": decoupled, "maximize": int(group["maximize"])}
 
 
+def _moments_of_adam(group: Group) -> tuple[str, ...]:
+    return (*_moments(group), *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
+
+
 _moments = _states("exp_avg", "exp_avg_sq")
-_ADAM = Kind("AdamStep", 7, _adam, _moments, _of_adam)
+_ADAM = Kind("AdamStep", 7, _adam, _moments_of_adam, _of_adam)
 KINDS = {
-    torch.optim.SGD: Kind("SGDStep", 3, _sgd, _velocity, _flags("nesterov"), {}),
+    torch.optim.SGD: Kind("SGDStep", 4, _sgd, _velocity, _flags("nesterov"), {}),
     torch.optim.Adam: _ADAM,
     torch.optim.AdamW: _ADAM,
     torch.optim.RMSprop: Kind("RMSpropStep", 6, _rmsprop, _of_rmsprop, _flags("centered")),

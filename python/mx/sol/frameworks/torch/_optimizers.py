@@ -13,7 +13,7 @@ from ._optimizer_kinds import KINDS
 from ._state import has_step_hooks
 
 # Whatever of an optimizer's settings has another value than this leaves its step to torch.
-_PLAIN = {"amsgrad": False, "capturable": False, "differentiable": False, "dampening": 0}
+_PLAIN = {"capturable": False, "differentiable": False}
 
 
 class Optimizer:
@@ -59,9 +59,6 @@ class Optimizer:
         if not names:
             return []
         state = self.optimizer.state[parameter]
-        for name, value in self.kind.numbers.items():
-            if name not in state:
-                state[name] = torch.full((), value, dtype=_scalar_dtype())
         found = []
         for name in names:
             if state.get(name) is None:
@@ -74,11 +71,23 @@ class Optimizer:
         """The numbers of a group for the step that comes now; None where parameters of the group
         need different ones, as those that got gradients later."""
         given, kind = self.optimizer.param_groups[group], self.kind
-        if not kind.numbers:
-            return numpy.array(kind.settings(given, {}))
+        if not kind.numbers and not given.get("dampening"):
+            return numpy.array(kind.settings(given, {"begun": 1.0}))
         states = [self.optimizer.state[one] for one in parameters]
-        seen = {tuple(float(state[name]) for name in kind.numbers) for state in states}
-        found = [kind.settings(given, dict(zip(kind.numbers, one, strict=True))) for one in seen]
+        for state in states:
+            for name, value in kind.numbers.items():
+                if name not in state:
+                    state[name] = torch.full((), value, dtype=_scalar_dtype())
+        kept = kind.state(given)
+        names = [*kind.numbers, "begun"]
+        seen = {
+            (
+                *(float(state[name]) for name in kind.numbers),
+                float(all(state.get(name) is not None for name in kept)),
+            )
+            for state in states
+        }
+        found = [kind.settings(given, dict(zip(names, one, strict=True))) for one in seen]
         return None if any(one != found[0] for one in found) else numpy.array(found[0])
 
     def note_step(self, groups: Sequence[Sequence[Any]]) -> None:

@@ -246,10 +246,13 @@ class _StepPlan:
         """Takes what the optimizer has now; whether the plan can do its step."""
         known = self._known
         assert known is not None
-        arrays = self._optimizer_arrays(known)
         settings = [known.settings(number, self._groups[number]) for number in self._order]
+        is_whole = all(one is not None for one in settings)
+        if not is_whole and not known.kind.numbers:
+            return False  # torch tells a first step by a state that is missing
+        arrays = self._optimizer_arrays(known)
         self._of_optimizer = [*arrays, *settings]
-        return all(one is not None for one in settings)
+        return is_whole
 
     def __call__(self, tensors: Sequence[Any]) -> Any:
         """The loss; parameters are changed."""
