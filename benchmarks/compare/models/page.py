@@ -43,6 +43,12 @@ SECTIONS = (
         (*SMALL, "--seconds", "0.1"),
     ),
     (
+        "Modules of torch, tuned",
+        "models.sol",
+        ("--seconds", "1", "--tune", "10"),
+        ("--model", "mlp", "--batch", "1", "--seconds", "0.1", "--tune", "1"),
+    ),
+    (
         "Training of modules of torch",
         "models.training",
         ("--batch", "1", "--seconds", "1"),
