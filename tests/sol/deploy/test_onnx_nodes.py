@@ -63,10 +63,7 @@ _REJECTED = {
     "ai_onnx_ml_tree_ensemble_*",
     "it has subgraphs|depends on the model's inputs": "flexattention_*_mask "
     "flexattention_*_mod flexattention_relative_* flexattention_soft_cap loop11 scan_sum",
-    "no emitter for DFT": "dft_irfft dft_*_opset19 dft_opset19",
-    "groups, or other than two axes": "deform_conv_with_multiple_offset_groups",
-    "as nodes of others: (padding_)?mode=": "gridsample_bicubic gridsample_bicubic_align_* "
-    "gridsample_volumetric_* gridsample_reflection_padding roialign_mode_max",
+    "no emitter for DFT": "dft_*_opset19 dft_opset19",
     "antialias|sizes that are limits|tf_crop_and_resize": "resize_*_antialias resize_*_not_larger "
     "resize_*_not_smaller resize_tf_crop_*",
     "a scale of another type or shape|shapes .2, 2, 4. and": "qlinearmatmul_2D_*_float16 "
