@@ -214,8 +214,7 @@ MXAccStatus Library::TakeModel(const Writer& request, const Reply& reply, MXAccM
   model->number = told->Number<uint64_t>();
   model->generation = generation_;
   // Calls of several threads wait for their turn here, and the process keeps the weights.
-  out->flags = (told->Number<uint32_t>() & ~uint32_t{kMXAccModelUsesStreams}) |
-               kMXAccModelConcurrent | kMXAccModelKeepsWeights;
+  out->flags = told->Number<uint32_t>() | kMXAccModelConcurrent | kMXAccModelKeepsWeights;
   out->workspace_bytes = told->Number<uint64_t>();
   out->weight_bytes = told->Number<uint64_t>();
   const bool infers = told->Number<bool>();

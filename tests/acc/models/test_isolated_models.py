@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -190,8 +190,18 @@ MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {
 """
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is a KeyboardInterrupt, also where tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("isolate", [False, True])
-def test_ctrl_c_gives_up_what_is_compiled(compile_library, tmp_path: Path, isolate) -> None:
+def test_ctrl_c_gives_up_what_is_compiled(
+    compile_library, tmp_path: Path, interruptible, isolate
+) -> None:
     """The library is asked to end, and its process goes on."""
     ctx = mx.load_acc(compile_library(tmp_path, PATIENT), isolate=isolate)
     process = process_of("patient") if isolate else None
