@@ -520,6 +520,46 @@ except KeyboardInterrupt:
         assert output == ["[1.0, 1.0, 1.0]\n"]
 
 
+def _lost(others: list[Any], ctx: mx.Context) -> None:
+    others.clear()  # and its memory is freed
+
+
+def _refused(call: Callable[[list[Any], mx.Context], object]) -> Callable[..., None]:
+    def made(others: list[Any], ctx: mx.Context) -> None:
+        with pytest.raises(RuntimeError, match="is used by a signal handler while the thread"):
+            call(others, ctx)
+
+    return made
+
+
+# What a signal handler does while its thread waits for an answer.
+HANDLERS = {
+    "drops": _lost,
+    "reads": _refused(lambda others, ctx: others[0].asnumpy()),
+    "computes": _refused(lambda others, ctx: others[0] + others[0]),
+    "makes": _refused(lambda others, ctx: mx.np.array([1.0], ctx=ctx)),
+}
+
+
+@pytest.mark.unobserved  # what is refused has no other errors
+@pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
+def test_signal_handlers_take_no_answers_of_others(lone, handler) -> None:
+    ctx = lone()
+    array, others = mx.np.arange(4.0, ctx=ctx), [mx.np.full(4, 7.0, ctx=ctx)]
+    done = []
+    before = signal.signal(signal.SIGALRM, lambda *_: done.append(handler(others, ctx)))
+    ctx.configure(slow=1_400_000)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        assert array.tolist() == [0, 1, 2, 3]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        ctx.configure(slow=0)
+    assert len(done) == 1
+    assert array.tolist() == [0, 1, 2, 3] and all(one.tolist() == [7] * 4 for one in others)
+    assert mx.np.ones(4, ctx=ctx).tolist() == [1] * 4
+
+
 def test_nothing_is_left_of_what_ends_by_itself(lone, accelerators: Path) -> None:
     """Whichever accelerator is used next."""
     others = children()

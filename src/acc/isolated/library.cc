@@ -24,12 +24,33 @@ namespace {
 /*! \brief How long the library may take to end. */
 constexpr double kEndSeconds = 5;
 
+/*! \brief A flag that is true meanwhile. */
+class Raised {
+ public:
+  explicit Raised(bool* flag) : flag_(flag) { *flag_ = true; }
+  ~Raised() { *flag_ = false; }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+
+ private:
+  bool* flag_;
+};
+
 }  // namespace
 
 Library::Turn::Turn(Library* library) : lock_(library->calls_, std::try_to_lock) {
   // Timed by the system clock, because ThreadSanitizer does not know waits by the steady clock.
   const auto later = [] { return std::chrono::system_clock::now() + std::chrono::seconds(1); };
   while (!lock_.owns_lock() && !lock_.try_lock_until(later())) CheckSignals();
+  if (!library->is_waiting_) return;
+  MXNET_THROW("RuntimeError") << library->description_.name
+                              << " is used by a signal handler while the thread that it "
+                                 "interrupted waits for an answer";
+}
+
+bool Library::Exchange(const std::string& message, std::string* answer) {
+  const Raised waiting(&is_waiting_);
+  return process_->Ask(message, answer, {timeout_, true});
 }
 
 Library::Library(const std::string& path, double timeout) : path_(path), timeout_(timeout) {
@@ -38,6 +59,7 @@ Library::Library(const std::string& path, double timeout) : path_(path), timeout
 }
 
 void Library::Load() {
+  const Raised waiting(&is_waiting_);
   process_ = std::make_unique<Process>(path_);
   pid_ = process_->pid();
   std::string bytes;
@@ -69,6 +91,7 @@ void Library::Load() {
                                << " devices, and found " << description_.count << " before";
   }
   description_ = loaded;
+  postponed_.clear();
   ++generation_;
 }
 
@@ -126,10 +149,15 @@ MXAccStatus Library::Ended() {
 }
 
 MXAccStatus Library::Ask(const Writer& request, Reader* answer, const Reply& reply) {
+  std::string bytes;
+  while (!postponed_.empty()) {
+    const std::string told = std::move(postponed_.back());
+    postponed_.pop_back();
+    if (!Exchange(told, &bytes)) return Ended();
+  }
   std::string message = request.bytes();
   for (;;) {
-    std::string bytes;
-    if (!process_->Ask(message, &bytes, {timeout_, true})) return Ended();
+    if (!Exchange(message, &bytes)) return Ended();
     *answer = Reader(std::move(bytes));
     const auto status = answer->Number<int32_t>();
     if (status == 0) return nullptr;
@@ -146,6 +174,11 @@ MXAccStatus Library::AskOnce(const Writer& request) {
 
 void Library::Tell(const Writer& request) noexcept {
   try {
+    if (is_waiting_) {
+      // What a signal handler drops is told behind the answer that its thread waits for.
+      postponed_.push_back(request.bytes());
+      return;
+    }
     AskOnce(request);
   } catch (const Error&) {
     // Ctrl-C ended the wait, and the caller cannot pass on an error: the signal is sent again, for

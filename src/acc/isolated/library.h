@@ -116,6 +116,9 @@ class Library : public Adapter {
   /*! \brief Sends a request, with calls_ held; *answer is what follows the status. */
   MXAccStatus Ask(const Writer& request, Reader* answer, const Reply& reply = nullptr);
   MXAccStatus AskOnce(const Writer& request);
+  /*! \brief Sends a message and waits for the answer, with calls_ held; false as in Process::Ask.
+   */
+  bool Exchange(const std::string& message, std::string* answer);
   /*! \brief The same for requests that cannot fail. */
   void Tell(const Writer& request) noexcept;
   MXAccStatus Ended();
@@ -147,6 +150,11 @@ class Library : public Adapter {
   std::atomic<uint64_t> generation_{0};
   /*! \brief Recursive, as the reply to a question may need calls of its own. */
   std::recursive_timed_mutex calls_;
+  /*! \brief Whether the thread that holds calls_ waits for an answer; so it may come here again by
+   * a signal handler alone. */
+  bool is_waiting_{false};
+  /*! \brief Requests that cannot fail, of signal handlers. */
+  std::vector<std::string> postponed_;
   double timeout_;
   std::atomic<int64_t> pid_{0};
   /*! \brief Texts that callers were given. */
