@@ -524,7 +524,7 @@ def _lost(others: list[Any], ctx: mx.Context) -> None:
     others.clear()  # and its memory is freed
 
 
-def _refused(call: Callable[[list[Any], mx.Context], object]) -> Callable[..., None]:
+def _rejected(call: Callable[[list[Any], mx.Context], object]) -> Callable[..., None]:
     def made(others: list[Any], ctx: mx.Context) -> None:
         with pytest.raises(RuntimeError, match="is used by a signal handler while the thread"):
             call(others, ctx)
@@ -535,13 +535,13 @@ def _refused(call: Callable[[list[Any], mx.Context], object]) -> Callable[..., N
 # What a signal handler does while its thread waits for an answer.
 HANDLERS = {
     "drops": _lost,
-    "reads": _refused(lambda others, ctx: others[0].asnumpy()),
-    "computes": _refused(lambda others, ctx: others[0] + others[0]),
-    "makes": _refused(lambda others, ctx: mx.np.array([1.0], ctx=ctx)),
+    "reads": _rejected(lambda others, ctx: others[0].asnumpy()),
+    "computes": _rejected(lambda others, ctx: others[0] + others[0]),
+    "makes": _rejected(lambda others, ctx: mx.np.array([1.0], ctx=ctx)),
 }
 
 
-@pytest.mark.unobserved  # what is refused has no other errors
+@pytest.mark.unobserved  # what is rejected has no other errors
 @pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
 def test_signal_handlers_take_no_answers_of_others(lone, handler) -> None:
     ctx = lone()
