@@ -50,10 +50,15 @@ class Deferred(ModuleType):
         return call
 
 
+# Of two threads that both find it there, one would delete what the other has imported since.
+_withdrawing = threading.Lock()
+
+
 def withdraw(module: ModuleType) -> None:
     """Has the next import of the module's name find what is installed."""
-    if sys.modules.get(module.__name__) is module:
-        del sys.modules[module.__name__]
+    with _withdrawing:
+        if sys.modules.get(module.__name__) is module:
+            del sys.modules[module.__name__]
 
 
 def import_with(name: str, *deferred: Deferred) -> None:

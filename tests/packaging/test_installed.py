@@ -89,3 +89,35 @@ def test_who_imported_onnx_before_has_all() -> None:
     program = "import onnx, sys, mx.graph; print('importlib.metadata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "True\n", done.stderr
+
+
+def test_threads_that_import_it_meanwhile_get_all() -> None:
+    program = """
+import threading
+is_over, problems = threading.Event(), []
+
+def use():
+    while not is_over.is_set():
+        from importlib.metadata import PackageNotFoundError, version
+        try:
+            version("no-such-package")
+        except PackageNotFoundError:
+            version("numpy")
+
+def checked():
+    try:
+        use()
+    except BaseException as error:
+        problems.append(repr(error))
+
+threads = [threading.Thread(target=checked) for _ in range(4)]
+for thread in threads:
+    thread.start()
+import mx.graph
+is_over.set()
+for thread in threads:
+    thread.join()
+print(problems)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
