@@ -16,6 +16,20 @@ from ._regions import parts_of_regions
 Array: TypeAlias = numpy.ndarray[Any, Any]
 
 
+class GatherElements(OpRun):
+    """Elements by indices along an axis, which may be counted from the last one. Along the others
+    there may be fewer indices than elements."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, indices: Array, axis: int = 0) -> tuple[Array]:
+        axis %= x.ndim
+        chosen = [numpy.arange(extent) for extent in indices.shape]
+        where = list(numpy.ix_(*chosen))
+        where[axis] = indices
+        return (x[tuple(where)],)
+
+
 class MaxRoiPool(OpRun):
     """The largest element of each part of regions of images; 0 for a part outside of its image."""
 
@@ -69,4 +83,4 @@ class Unique(OpRun):
         return found[: len(self.onnx_node.output)]
 
 
-OPERATORS = [MaxRoiPool, Multinomial, Unique]
+OPERATORS = [GatherElements, MaxRoiPool, Multinomial, Unique]
