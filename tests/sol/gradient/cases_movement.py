@@ -155,6 +155,17 @@ for kind, name in (("mul", "prod"), ("max", "amax"), ("min", "amin")):
         r(2, 2, 2),
         reduction=kind,
     )
+    case(
+        "ScatterElements",
+        r(4, 3),
+        TWICE,
+        r(3, 2),
+        axis=-2,
+        reduction=kind,
+        torch=lambda x, i, u, name=name: x.scatter_reduce(0, i % 4, u, name),
+    )
+case("ScatterElements", r(3, 4), ints([0, -1, 1]), r(1, 3), axis=-1)
+case("ScatterElements", r(3, 4), ints([0, 1], [3, 3]), r(2, 2), axis=-1, reduction="add")
 case("ScatterElements", FEW, TWICE % 4, ZEROS, reduction="mul", torch=_scatter_reduce(0, "prod"))
 case("ScatterND", r(3, 4), ints([0], [2]), r(2, 4))
 case("ScatterND", r(3, 4), ints([0], [0]), r(2, 4), reduction="add")

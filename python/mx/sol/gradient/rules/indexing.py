@@ -59,7 +59,9 @@ def _gather_nd(to: Writer, call: Call) -> ir.Value:
 
 @gradient("ScatterElements", "Scatter")
 def _scatter_elements(to: Writer, call: Call) -> Grads:
-    indices, axis = call.input(1), call.integer("axis", 0)
+    dims = [call.dims(index) for index in (0, 1)]
+    rank = len(dims[0])
+    indices, axis = call.input(1), call.integer("axis", 0) % rank
 
     def write(x: ir.Value, updates: ir.Value, kind: str = "none") -> ir.Value:
         # Scatter has no reductions.
@@ -67,7 +69,13 @@ def _scatter_elements(to: Writer, call: Call) -> Grads:
         made: ir.Value = to.ScatterElements(x, indices, updates, axis=axis, **how)
         return made
 
+    # Along other axes there may be fewer indices than elements, where they are of the first ones.
+    fewer = [other for other in range(rank) if other != axis and dims[0][other] != dims[1][other]]
+
     def read(x: ir.Value) -> ir.Value:
+        if fewer:
+            ends = to.Concat(*(to.extent(indices, other) for other in fewer), axis=0)
+            x = to.Slice(x, [0] * len(fewer), ends, fewer)
         made: ir.Value = to.GatherElements(x, indices, axis=axis)
         return made
 
