@@ -26,6 +26,7 @@ from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
 from ..gradient._rules import Call
 from ..gradient._rules import Declined as NotExpanded
 from ..gradient._writer import Writer
+from ..gradient.rules.recurrence import of_batches
 
 Expansion: TypeAlias = Callable[[Writer, Call], ir.Value | Sequence[ir.Value]]
 
@@ -173,18 +174,7 @@ def _batch_first(to: Writer, call: Call) -> Sequence[ir.Value]:
     """A recurrent layer whose inputs and outputs have the batch in front."""
     if not call.integer("layout", 0):
         raise NotExpanded("there is nothing to move")
-    given = [call.optional(n) for n in range(len(call.node.inputs))]
-    moved = [
-        to.Transpose(one, perm=[1, 0, 2]) if one is not None and n in (0, 5, 6) else one
-        for n, one in enumerate(given)
-    ]
-    attributes = {name: one.value for name, one in call.node.attributes.items() if name != "layout"}
-    count = len(call.node.outputs)
-    outputs = to.op(
-        call.node.op_type, *moved, outputs=count, dtype=[dtype_of(call.x)] * count, **attributes
-    )
-    orders = ([2, 0, 1, 3], [1, 0, 2], [1, 0, 2])
-    return [to.Transpose(one, perm=order) for one, order in zip(outputs, orders, strict=False)]
+    return of_batches(to, call)
 
 
 for _name in ("LSTM", "GRU", "RNN"):

@@ -38,7 +38,7 @@ def _attributes(call: Call) -> dict[str, Any]:
     return {"direction": direction, "hidden_size": call.integer("hidden_size", 0)}
 
 
-def _of_batches(to: Writer, call: Call) -> Sequence[ir.Value]:
+def of_batches(to: Writer, call: Call) -> Sequence[ir.Value]:
     """The same layer with the batch as the second axis."""
     given = [call.optional(index) for index in range(len(call.node.inputs))]
     moved = [
@@ -56,7 +56,7 @@ def _of_batches(to: Writer, call: Call) -> Sequence[ir.Value]:
 @expansion("LSTM")
 def _lstm(to: Writer, call: Call) -> Sequence[ir.Value]:
     if call.integer("layout", 0):
-        return _of_batches(to, call)
+        return of_batches(to, call)
     if not _is_usual(call):
         return by_steps(to, call)
     inputs = [call.optional(index) for index in (0, 1, 2, 3, 5, 6)]
@@ -68,7 +68,7 @@ def _lstm(to: Writer, call: Call) -> Sequence[ir.Value]:
 @expansion("GRU")
 def _gru(to: Writer, call: Call) -> Sequence[ir.Value]:
     if call.integer("layout", 0):
-        return _of_batches(to, call)
+        return of_batches(to, call)
     if not _is_usual(call):
         return by_steps(to, call)
     given = _attributes(call)
@@ -113,7 +113,7 @@ def _grads(to: Writer, call: Call, operator: str, count: int, **more: Any) -> Gr
 def _rnn(to: Writer, call: Call) -> Sequence[ir.Value]:
     """The same node, which gives all steps."""
     if call.integer("layout", 0):
-        return _of_batches(to, call)
+        return of_batches(to, call)
     if not _is_usual(call):
         return by_steps(to, call)
     if call.y.name:
