@@ -53,13 +53,20 @@ def test_global_lp_pool(shape: tuple[int, ...], p: int) -> None:
     numpy.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1, -2])
-@pytest.mark.parametrize("shape", [(3, 4), (2, 4), (3, 2), (2, 3), (1, 1), (0, 2), (5, 4), (3, 7)])
+# Shapes of indices, and axes of 3 x 4 elements: no more of the former along the other axis.
+SHAPES = [(3, 4), (2, 4), (3, 2), (2, 3), (1, 1), (0, 2), (5, 4), (3, 7)]
+GATHERED = [
+    (shape, axis)
+    for shape in SHAPES
+    for axis in (0, 1, -1, -2)
+    if shape[1 - axis % 2] <= (3, 4)[1 - axis % 2]
+]
+
+
+@pytest.mark.parametrize(("shape", "axis"), GATHERED, ids=str)
 def test_gather_elements_of_computed_indices(shape: tuple[int, int], axis: int) -> None:
     """Of which there may be fewer than elements along other axes, and more along this one."""
     x = RANDOM.standard_normal((3, 4), "float32")
-    if shape[1 - axis % 2] > x.shape[1 - axis % 2]:
-        pytest.skip("more indices than elements")
     indices = RANDOM.integers(-x.shape[axis], x.shape[axis], shape)
     text = (
         f"g (float[3, 4] x, int64[a, b] i) => (float y) {{ y = GatherElements<axis={axis}>(x, i) }}"
