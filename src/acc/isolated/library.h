@@ -133,6 +133,8 @@ class Library : public Adapter {
   /*! \brief Sends the data of a weight, or a piece of a model, for the request that follows. */
   MXAccStatus SendBytes(const void* data, size_t size);
   MXAccStatus SendWeights(const MXTensor* weights, int32_t count);
+  /*! \brief Sends the weights of a graph, and adds the device and the graph to the request. */
+  MXAccStatus SendGraph(int32_t dev_id, const MXAccGraph& graph, Writer* request);
   MXAccStatus TakeModel(const Writer& request, const Reply& reply, MXAccModel* out);
   static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                          int32_t num_out, const MXTensor* workspace, MXAccStream stream);

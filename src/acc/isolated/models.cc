@@ -17,16 +17,6 @@ namespace acc {
 namespace isolated {
 namespace {
 
-void WriteGraph(const MXAccGraph& graph, Writer* request) {
-  request->Text(graph.json);
-  request->Text(std::string(static_cast<const char*>(graph.onnx), graph.onnx_size));
-  request->Number(graph.num_nodes);
-  request->Number(graph.version);
-  request->Number(graph.num_inputs);
-  request->Tensors(graph.data, graph.num_data);
-  request->Tensors(graph.outputs, graph.num_outputs);
-}
-
 MXTensor ReadSpec(Reader* answer) {
   MXTensor tensor{};
   tensor.struct_size = sizeof(tensor);
@@ -175,6 +165,21 @@ MXAccStatus Library::SendWeights(const MXTensor* weights, int32_t count) {
   return nullptr;
 }
 
+MXAccStatus Library::SendGraph(int32_t dev_id, const MXAccGraph& graph, Writer* request) {
+  const int32_t num_weights = graph.num_data - graph.num_inputs;
+  if (MXAccStatus status = SendWeights(graph.data + graph.num_inputs, num_weights)) return status;
+  request->Number(dev_id);
+  request->Number(num_weights);
+  request->Text(graph.json);
+  request->Text(std::string(static_cast<const char*>(graph.onnx), graph.onnx_size));
+  request->Number(graph.num_nodes);
+  request->Number(graph.version);
+  request->Number(graph.num_inputs);
+  request->Tensors(graph.data, graph.num_data);
+  request->Tensors(graph.outputs, graph.num_outputs);
+  return nullptr;
+}
+
 MXAccStatus Library::SupportedOps(int32_t dev_id, const MXAccGraph* graph,
                                   MXAccNodeSupport* nodes) {
   // Texts are valid until the thread's next call. By a pointer, as memory of threads is scarce
@@ -183,13 +188,8 @@ MXAccStatus Library::SupportedOps(int32_t dev_id, const MXAccGraph* graph,
   kept = std::make_unique<Reader>("");
   Reader& answer = *kept;
   const Turn turn(this);
-  const int32_t num_weights = graph->num_data - graph->num_inputs;
-  if (MXAccStatus status = SendWeights(graph->data + graph->num_inputs, num_weights)) {
-    return status;
-  }
   Writer request(Request::kSupportedOps);
-  request.Number(dev_id);
-  WriteGraph(*graph, &request);
+  if (MXAccStatus status = SendGraph(dev_id, *graph, &request)) return status;
   if (MXAccStatus status = Ask(request, &answer)) return status;
   for (int32_t i = 0; i < graph->num_nodes; ++i) {
     MXAccNodeSupport& node = nodes[i];
@@ -248,13 +248,8 @@ MXAccStatus Library::LoadModel(int32_t dev_id, const MXAccGraph* graph,
                                const MXAccAttribute* options, int32_t num_options, void* call,
                                MXAccModel* out) {
   const Turn turn(this);
-  const int32_t num_weights = graph->num_data - graph->num_inputs;
-  if (MXAccStatus status = SendWeights(graph->data + graph->num_inputs, num_weights)) {
-    return status;
-  }
   Writer request(Request::kLoadModel);
-  request.Number(dev_id);
-  WriteGraph(*graph, &request);
+  if (MXAccStatus status = SendGraph(dev_id, *graph, &request)) return status;
   request.Number(num_options);
   for (int32_t i = 0; i < num_options; ++i) request.Attribute(options[i]);
   ModelRun run(this);
@@ -270,6 +265,7 @@ MXAccStatus Library::ImportModel(int32_t dev_id, const char* key, const MXAccPie
   const Turn turn(this);
   Writer request(Request::kImportModel);
   request.Number(dev_id);
+  request.Number(num_pieces + num_weights);
   request.Text(key);
   request.Number(num_pieces);
   for (int32_t i = 0; i < num_pieces; ++i) {

@@ -209,9 +209,18 @@ Writer ServedModels::TakeBytes(Reader* request) {
   return StatusOnly(nullptr);
 }
 
+std::vector<ServedModels::Block> ServedModels::Received(Reader* request) {
+  const auto count = static_cast<size_t>(request->Number<int32_t>());
+  std::vector<Block> all = std::move(received_);
+  received_.clear();
+  if (all.size() < count) MXNET_THROW("RuntimeError") << "bytes of a model are missing";
+  all.erase(all.begin(), all.end() - static_cast<ptrdiff_t>(count));
+  return all;
+}
+
 Writer ServedModels::SupportedOps(Reader* request) {
   const auto device = request->Number<int32_t>();
-  const std::vector<Block> weights = Received();
+  const std::vector<Block> weights = Received(request);
   const GivenGraph given(request, weights);
   std::vector<MXAccNodeSupport> nodes(static_cast<size_t>(given.graph.num_nodes));
   for (MXAccNodeSupport& node : nodes) {
@@ -262,7 +271,7 @@ Writer ServedModels::Keep(const MXAccModel& model, std::vector<Block> bytes) {
 
 Writer ServedModels::LoadModel(Reader* request) {
   const auto device = request->Number<int32_t>();
-  std::vector<Block> weights = Received();
+  std::vector<Block> weights = Received(request);
   const GivenGraph given(request, weights);
   std::vector<MXAccAttribute> options(static_cast<size_t>(request->Number<int32_t>()));
   for (MXAccAttribute& option : options) option = request->Attribute();
@@ -283,8 +292,8 @@ Writer ServedModels::LoadModel(Reader* request) {
 
 Writer ServedModels::ImportModel(Reader* request) {
   const auto device = request->Number<int32_t>();
+  std::vector<Block> bytes = Received(request);
   const std::string key = request->Text();
-  std::vector<Block> bytes = Received();
   std::vector<std::string> names(static_cast<size_t>(request->Number<int32_t>()));
   for (std::string& name : names) name = request->Text();
   std::vector<MXAccPiece> pieces;

@@ -45,8 +45,9 @@ class ServedModels {
   class Records;
   using Block = std::shared_ptr<char>;
 
-  /*! \brief The bytes that were sent for this call. */
-  std::vector<Block> Received() { return std::move(received_); }
+  /*! \brief The bytes that were sent for this call, of which a request tells how many these are:
+   * what came before is of calls that failed while they sent theirs. */
+  std::vector<Block> Received(Reader* request);
   /*! \brief Keeps a model of the library; what is told of it. */
   Writer Keep(const MXAccModel& model, std::vector<Block> bytes);
   void ReadArguments(Reader* request, std::vector<MXTensor>* tensors) const;
