@@ -1,11 +1,35 @@
 #include "device.h"
 
+#include <signal.h>
+
 #include <utility>
 
 #include "../sdk/status.h"
 
 namespace ovacc {
 namespace {
+
+/*!
+ * \brief Meanwhile the signal stack of the thread may change; it is the one from before then.
+ *
+ * What drives the CPU takes another signal stack for the thread that makes it, and unmaps that when
+ * it is freed, maybe by another thread: the next signal would end the process.
+ */
+class SignalStackKept {
+ public:
+  SignalStackKept() { sigaltstack(nullptr, &before_); }
+  ~SignalStackKept() {
+    if (sigaltstack(&before_, nullptr) == 0) return;
+    // With the registers that are in use now it is too small for a signal.
+    before_.ss_flags = SS_DISABLE;
+    sigaltstack(&before_, nullptr);
+  }
+  SignalStackKept(const SignalStackKept&) = delete;
+  SignalStackKept& operator=(const SignalStackKept&) = delete;
+
+ private:
+  stack_t before_{};
+};
 
 /*! \brief As OpenVINO takes them; what they are of has to stay. */
 std::vector<ov_property_t> PropertiesOf(
@@ -26,6 +50,7 @@ Handle<ov_core_t> Core::NewCore() const {
 }
 
 std::string Core::Property(const std::string& device, const char* name) const {
+  const SignalStackKept kept;
   char* value = nullptr;
   if (api_.ov_core_get_property(core_.get(), device.c_str(), name, &value) != OK) return "";
   const Handle<const char> freed(value, api_.ov_free);
@@ -33,6 +58,7 @@ std::string Core::Property(const std::string& device, const char* name) const {
 }
 
 std::vector<std::string> Core::Devices() const {
+  const SignalStackKept kept;
   ov_available_devices_t found{};
   api_.Check(api_.ov_core_get_available_devices(core_.get(), &found),
              "ov_core_get_available_devices", kMXAccNoDevice);
@@ -73,6 +99,7 @@ ov_core_t* Core::CoreOf(const std::string& device, const Options& options) const
 
 Handle<ov_compiled_model_t> Core::Compile(const std::string& onnx, const std::string& device,
                                           const Options& options) const {
+  const SignalStackKept kept;
   const Handle<ov_model_t> model = Read(onnx);
   ov_compiled_model_t* compiled = nullptr;
   api_.Check(api_.ov_core_compile_model_props(CoreOf(device, options), model.get(), device.c_str(),
@@ -83,6 +110,7 @@ Handle<ov_compiled_model_t> Core::Compile(const std::string& onnx, const std::st
 
 Handle<ov_compiled_model_t> Core::Import(const char* data, size_t size, const std::string& device,
                                          const Options& options) const {
+  const SignalStackKept kept;
   ov_compiled_model_t* compiled = nullptr;
   api_.Check(
       api_.ov_core_import_model(CoreOf(device, options), data, size, device.c_str(), &compiled),

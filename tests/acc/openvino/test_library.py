@@ -1,6 +1,8 @@
 """Finding OpenVINO, its devices, and settings."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +13,8 @@ import mx
 from mx.graph import PartitionedPlan
 from mxacc_check.plugin import AccError, Plugin
 from tests.graph.build import graph_of
+
+from ..conftest import ROOT
 
 options_of = ffi.get_global_func("mx.acc.models.options")
 CPU_DEVICE = 1  # kMXAccCPUDevice
@@ -89,3 +93,29 @@ def test_a_library_that_is_missing(openvino, monkeypatch, tmp_path, path, words)
     library = shutil.copy(openvino, tmp_path)
     with pytest.raises(RuntimeError, match=words):
         mx.load_acc(library, "missing")
+
+
+def test_signals_are_handled_after_another_thread_has_unloaded_it(openvino) -> None:
+    """OpenVINO takes a stack for signals, which is gone with it."""
+    script = f"""
+import faulthandler, signal, threading
+import mx
+from mx.graph import PartitionedPlan
+from tests.graph.build import graph_of
+faulthandler.enable()  # takes such a stack, too
+ctx = mx.load_acc({str(openvino)!r})
+graph = graph_of("g (float[2,3] x) => (float[2,3] y) {{ y = Exp(x) }}")
+for threads in 1, 2, 3:
+    plan = PartitionedPlan(graph, ctx, options={{"num_threads": threads}}, fallback="error")
+    plan(mx.np.ones((2, 3)))
+del plan
+thread = threading.Thread(target=mx.unload_acc, args=["openvino"])
+thread.start()
+thread.join()
+signal.signal(signal.SIGUSR1, lambda *_: print("handled"))
+signal.raise_signal(signal.SIGUSR1)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "handled\n"), done.stderr
