@@ -99,6 +99,7 @@ def binary() -> list[Case]:
         if isinstance(y, torch.Tensor):
             cases.append(Case(f"maximum {types}", torch.maximum, [x, y]))
             cases.append(Case(f"minimum {types}", torch.minimum, [x, y]))
+            cases.append(Case(f"fmax {types}", torch.fmax, [x, y]))
     return cases
 
 
@@ -106,6 +107,7 @@ def more() -> list[Case]:
     i, j, b, c = ints(2, 3), ints(2, 3, low=0, high=5), bools(2, 3), bools(2, 3)
     u8 = ints(4, low=0, dtype=torch.uint8)
     x, y = floats(2, 3), floats(2, 3)
+    nan = torch.tensor([float("nan"), 1.0, float("nan")])
     angles = torch.tensor([1.0, -1.0, 0.0, 0.0, 1.0, -2.0, float("inf"), 0.0, -0.5])
     angles_x = torch.tensor([1.0, -1.0, 1.0, -1.0, 0.0, 0.0, float("inf"), 0.0, -3.0])
     return [
@@ -113,6 +115,7 @@ def more() -> list[Case]:
         Case("bool *", lambda x, y: x * y, [b, c]),
         Case("bool <", lambda x, y: (x < y, x == y, x != y, x >= y), [b, c]),
         Case("bool maximum", lambda x, y: (torch.maximum(x, y), torch.minimum(x, y)), [b, c]),
+        Case("of numbers", lambda x, y: (x.fmax(y), x.fmin(y), y.fmax(x), y.fmin(x)), [x, nan]),
         Case("logical", lambda x, y: (x.logical_and(y), x.logical_or(y), x.logical_xor(y)), [i, j]),
         Case("bitwise", lambda x, y: (x & y, x | y, x ^ y, x & 3, x | 3, x ^ 3), [i, j]),
         Case("bitwise bool", lambda x, y: (x & y, x | y, x ^ y), [b, c]),
@@ -207,6 +210,7 @@ def activations() -> list[Case]:
     cases += [
         Case("prelu", F.prelu, [floats(2, 3, 4), floats(3)]),
         Case("prelu shared", F.prelu, [floats(2, 3), floats(1)]),
+        Case("prelu of a number", F.prelu, [torch.tensor(-2.0), floats(1)]),
         Case("relu int8", F.relu, [ints(4, dtype=torch.int8)]),
         Case("softmax of a number", lambda x: F.softmax(x, 0), [torch.tensor(2.0)]),
         Case("softmax of ints", lambda x: F.softmax(x, 0, dtype=torch.float32), [ints(3)]),

@@ -57,6 +57,7 @@ def products() -> list[Case]:
             Case(f"cdist {p}", lambda x, p=p: torch.cdist(x, x + 1, p), [x])
             for p in (0.0, 1.0, 3.0, float("inf"))
         ],
+        Case("cdist of nothing", lambda x: torch.cdist(x, x, float("inf")), [floats(3, 0)]),
         Case("det", torch.linalg.det, [floats(2, 3, 3)]),
         Case("pdist", lambda x: F.pdist(x), [floats(4, 3)]),
         Case("linalg.cross", torch.linalg.cross, [floats(2, 3), floats(2, 3)]),
@@ -97,6 +98,8 @@ def convolutions() -> list[Case]:
             [floats(1, 8, 9)],
         ),
         Case("unfold", lambda x: F.unfold(x, (2, 3)), [x]),
+        Case("unfold of nothing", lambda x: F.unfold(x, (2, 3)), [x[:0]]),
+        Case("unfold unbatched", lambda x: F.unfold(x, (2, 3), 2, 1, 2), [x[0]]),
         Case("unfold strided", lambda x: F.unfold(x, (2, 3), 2, 1, 2), [x]),
     ]
 
@@ -317,6 +320,14 @@ def losses() -> list[Case]:
                 name = f"cross entropy {shape} {reduction} {smoothing} {weight is not None}"
                 cases += [Case(name, call, [scores, labels])]
                 cases += [Case(f"{name} of shares", call, [scores, shares])]
+    scores, labels = floats(3, 4), torch.tensor([[2, 0, -1, 1], [-1, 3, 2, 1], [3, 1, 0, 2]])
+    for reduction in ("mean", "sum", "none"):
+
+        def margin(x, target, reduction=reduction):
+            return F.multilabel_margin_loss(x, target, reduction=reduction)
+
+        cases.append(Case(f"labels' margins {reduction}", margin, [scores, labels]))
+        cases.append(Case(f"a row's margins {reduction}", margin, [scores[0], labels[0]]))
     return cases
 
 

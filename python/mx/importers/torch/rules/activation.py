@@ -88,6 +88,8 @@ def prelu(b: Builder, x: ir.Value, weight: ir.Value) -> ir.Value:
     rank = rank_of(x)
     if rank_of(weight) == 1 and rank > 2:
         weight = b.reshape(weight, [b.size(weight, 0)] + [1] * (rank - 2))
+    if rank == 0:
+        weight = b.Squeeze(weight)
     return b.PRelu(x, weight)
 
 

@@ -136,16 +136,24 @@ def atan2(b: Builder, y: Operand, x: Operand) -> ir.Value:
     return b.Where(b.And(b.Equal(x, 0), b.Equal(y, 0)), b.constant(0, b.out), angle)
 
 
-@rule("maximum", "max.other")
-def maximum(b: Builder, x: Operand, y: Operand) -> ir.Value:
-    values = promoted(b, x, y)
-    return b.Or(*values) if is_bool(x, y) else b.Max(*values)
+def _extreme(operator: str, of_bool: str, *, skips_nan: bool) -> Callable[..., ir.Value]:
+    def write(b: Builder, x: Operand, y: Operand) -> ir.Value:
+        values = promoted(b, x, y)
+        if is_bool(x, y):
+            return b.op(of_bool, *values)[0]
+        result = b.op(operator, *values)[0]
+        if not skips_nan or b.out not in FLOATS:
+            return result
+        x, y = values
+        return b.Where(b.IsNaN(x), y, b.Where(b.IsNaN(y), x, result))
+
+    return write
 
 
-@rule("minimum", "min.other")
-def minimum(b: Builder, x: Operand, y: Operand) -> ir.Value:
-    values = promoted(b, x, y)
-    return b.And(*values) if is_bool(x, y) else b.Min(*values)
+rule("maximum", "max.other")(_extreme("Max", "Or", skips_nan=False))
+rule("minimum", "min.other")(_extreme("Min", "And", skips_nan=False))
+rule("fmax")(_extreme("Max", "Or", skips_nan=True))
+rule("fmin")(_extreme("Min", "And", skips_nan=True))
 
 
 def _logical(operator: str) -> Callable[[Builder, Operand, Operand], ir.Value]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from .._builder import Builder, Size, rank_of, static
-from .._rule import Unsupported, rule
+from .._builder import Builder, Size, rank_of, shape_of, static
+from .._rule import rule
 
 
 def each(values: Sequence[int], count: int) -> list[int]:
@@ -76,8 +76,10 @@ def im2col(
     padding: Sequence[int],
     stride: Sequence[int],
 ) -> ir.Value:
-    if rank_of(x) != 4:
-        raise Unsupported("images without a batch axis")
+    if rank_of(x) == 3:
+        batched = b.Unsqueeze(x, [0])
+        batched.shape = ir.Shape([1, *shape_of(x)])
+        return b.Squeeze(im2col(b, batched, kernel_size, dilation, padding, stride), [0])
     kernel, gaps, pads, steps = (each(v, 2) for v in (kernel_size, dilation, padding, stride))
     channels = b.size(x, 1)
     lengths = [b.size(x, axis) for axis in (2, 3)]
@@ -101,4 +103,4 @@ def im2col(
     gathered = b.Gather(b.Gather(x, windows[0], axis=2), windows[1], axis=4)
     ordered = b.Transpose(gathered, perm=[0, 1, 2, 4, 3, 5])
     rows = b.times(channels, kernel[0] * kernel[1])
-    return b.Reshape(ordered, b.vector([0, rows, -1]))
+    return b.Reshape(ordered, b.vector([0, rows, b.product(counts)]))

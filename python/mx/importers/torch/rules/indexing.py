@@ -254,7 +254,8 @@ def masked_select(b: Builder, x: ir.Value, mask: ir.Value) -> ir.Value:
 
 @rule("masked_scatter")
 def masked_scatter(b: Builder, x: ir.Value, mask: ir.Value, source: ir.Value) -> ir.Value:
-    mask = b.expand(mask, b.sizes(x))
+    x = b.Expand(x, b.Shape(mask))
+    mask = b.Expand(mask, b.Shape(x))
     # Where the mask is true the n-th time, the n-th element of the source goes.
     number = b.CumSum(b.cast(b.Reshape(mask, [-1]), _INT64), b.constant(0, _INT64))
     number = b.Max(b.Sub(number, 1), 0)

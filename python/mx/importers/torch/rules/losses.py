@@ -105,6 +105,34 @@ def _of_labels(
     return b.Where(counted, b.Gather(weight, labels, axis=0), b.constant(0, dtype))
 
 
+@rule("multilabel_margin_loss")
+def multilabel_margin(
+    b: Builder, scores: ir.Value, target: ir.Value, reduction: int = 1
+) -> ir.Value:
+    """Of labels up to the first -1, each against all classes that are none of them.
+
+    torch's own decomposition also counts what is behind the -1.
+    """
+    if rank_of(scores) == 1:
+        result = multilabel_margin(b, _with_axis(b, scores), _with_axis(b, target), reduction)
+        return b.Squeeze(result, [0]) if reduction == 0 else result
+    dtype = dtype_of(scores)
+    classes = b.size(scores, 1)
+    ends = b.cast(b.Equal(target, -1), ir.DataType.INT64)
+    counted = b.Unsqueeze(b.Equal(b.CumSum(ends, b.scalar(1)), 0), [2])
+    labels = b.Where(b.Greater(target, 0), target, b.constant(0, dtype_of(target)))
+    same = b.And(b.Equal(b.Unsqueeze(labels, [2]), b.range(0, classes)), counted)
+    is_label = b.Cast(b.ReduceMax(b.cast(same, ir.DataType.INT32), [1]), to=ir.DataType.BOOL)
+    own = b.Unsqueeze(b.GatherElements(scores, labels, axis=1), [2])
+    margins = b.Relu(b.Add(b.Sub(b.Unsqueeze(scores, [1]), own), 1))
+    zero = b.constant(0, dtype)
+    losses = b.Where(b.And(counted, b.Not(is_label)), margins, zero)
+    losses = b.Div(b.ReduceSum(losses, [1, 2], keepdims=0), b.cast(b.scalar(classes), dtype))
+    if reduction == 0:
+        return losses
+    return b.ReduceSum(losses, keepdims=0) if reduction == 2 else b.ReduceMean(losses, keepdims=0)
+
+
 def _with_axis(b: Builder, x: ir.Value) -> ir.Value:
     """With a first axis of length 1."""
     result = b.Unsqueeze(x, [0])

@@ -115,7 +115,8 @@ def native_group_norm(
     eps: float,
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
     result = group_norm(b, x, group, weight, bias, eps)
-    groups = b.reshape(x, [n, group, -1])
+    members = c // group * hw if isinstance(c, int) and isinstance(hw, int) else -1
+    groups = b.reshape(x, [n, group, members])
     groups.shape = ir.Shape([1, group, 1])
     spread, average = variance(b, groups, 2, 0, False)
     return result, average, b.Reciprocal(b.Sqrt(b.Add(spread, eps)))

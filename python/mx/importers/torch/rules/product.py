@@ -66,7 +66,8 @@ def cdist(
     b: Builder, x: ir.Value, y: ir.Value, p: float, compute_mode: int | None = None
 ) -> ir.Value:
     apart = b.Abs(b.Sub(b.Unsqueeze(x, [-2]), b.Unsqueeze(y, [-3])))
-    return _norm(b, apart, p)
+    # The largest of no coordinates is 0, as their sum is.
+    return _norm(b, apart, 1 if b.size(x, -1) == 0 else p)
 
 
 def _norm(b: Builder, apart: ir.Value, p: float) -> ir.Value:
