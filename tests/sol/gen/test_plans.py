@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
 import threading
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -18,7 +20,8 @@ from onnx.reference import ReferenceEvaluator
 from mx.graph import Plan
 from mx.graph.lowering import BACKENDS, Chooser
 from mx.sol import SolWarning, jits
-from mx.sol.backends.gen import GEN, _link
+from mx.sol.backends.gen import GEN, GenKernel, GroupNode, Spec, Target, _link, emit_group
+from mx.sol.backends.gen._source import library_parts
 from mx.sol.jits import _library
 from tests.graph.build import graph_of, model_of
 
@@ -259,6 +262,46 @@ def test_damaged_library(empty_cache):
         warnings.simplefilter("ignore")
         assert jits.compiled(source, GEN.target, (), jits=[jit]).address("damaged")
     assert len(list(empty_cache.glob("*.compiled"))) == 1
+
+
+def test_parts_are_compiled_once(empty_cache, monkeypatch):
+    """Of a library those that are new, however many libraries a part is in."""
+    calls = []
+    build = jits.Jit.build
+
+    def counted(self: Any, source: str, *args: Any, **kwargs: Any) -> None:
+        calls.append(source)
+        build(self, source, *args, **kwargs)
+
+    monkeypatch.setattr(jits.Jit, "build", counted)
+    one, two, three = (f"int part{n}(void) {{ return {n}; }}" for n in range(3))
+    first = jits.compiled(f"{one}\n{two}", GEN.target, (), parts=[one, two])
+    assert sorted(calls) == [one, two]
+    second = jits.compiled(f"{two}\n{three}", GEN.target, (), parts=[two, three])
+    assert sorted(calls) == [one, two, three] and second.jit == first.jit
+    for library, named in ((first, (0, 1)), (second, (1, 2))):
+        called = [ctypes.CFUNCTYPE(ctypes.c_int)(library.address(f"part{n}"))() for n in named]
+        assert called == list(named)
+    with pytest.raises(jits.JitError, match="ended with"):
+        jits.compiled("int odd(", GEN.target, (), parts=["int even;", "int odd("])
+
+
+def test_parts_of_a_library():
+    """Long kernels are compiled each by itself, short ones together; each is in one part."""
+    short = [kernel_of(Target.named("c"), one) for one in ("Abs", "Neg")]
+    long = [kernel_of(Target.named("c"), one) for one in ("Exp", "Tanh")]
+    long = [replace(one, source=one.source + "\n" * 4000) for one in long]
+    parts = library_parts([short[0], long[0], short[1], long[1], short[0]])
+    named = [
+        [kernel.symbol for kernel in (*long, *short) if f"void {kernel.symbol}(" in part]
+        for part in parts
+    ]
+    assert sorted(map(len, named)) == [1, 1, 2]
+    assert len(library_parts(short)) == 1 and library_parts([]) == []
+
+
+def kernel_of(target: Target, operator: str) -> GenKernel:
+    return emit_group(target, [Spec((8,), "float32")], [GroupNode(operator, (0,))], outputs=[1])
 
 
 def test_threads_compile_once(empty_cache, monkeypatch):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,28 +91,35 @@ class Jit:
 
         JitError where the compiler is not there or fails.
         """
+        kind = ["-shared", "-fPIC"] if shared else ["-c", "-fPIC"]
+        options = [*flags, *self.flags_for(target), *kind]
+        self._run(options, {"generated.c": source.encode()}, ["-lm"] if shared else [], output)
+
+    def link(
+        self, objects: Sequence[bytes], output: str | os.PathLike[str], target: Processor
+    ) -> None:
+        """Makes a shared library of object files that `build` has made. JitError as there."""
+        files = {f"part{number}.o": content for number, content in enumerate(objects)}
+        self._run([*self.flags_for(target), "-shared", "-fPIC"], files, ["-lm"], output)
+
+    def _run(
+        self,
+        options: Sequence[str],
+        files: Mapping[str, bytes],
+        libraries: Sequence[str],
+        output: str | os.PathLike[str],
+    ) -> None:
         command = self.find()
         if command is None:
             raise JitError(f"{self.name}: there is no {' '.join(self.command)}")
-        kind = ["-shared", "-fPIC"] if shared else ["-c", "-fPIC"]
-        libraries = ["-lm"] if shared else []
         try:
             with tempfile.TemporaryDirectory(prefix="mx-sol-") as folder:
-                path = os.path.join(folder, "generated.c")
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(source)
+                for name, content in files.items():
+                    with open(os.path.join(folder, name), "wb") as file:
+                        file.write(content)
                 made = os.path.join(folder, "generated.out")
                 done = subprocess.run(
-                    [
-                        *command,
-                        *flags,
-                        *self.flags_for(target),
-                        *kind,
-                        path,
-                        "-o",
-                        made,
-                        *libraries,
-                    ],
+                    [*command, *options, *files, "-o", made, *libraries],
                     stdin=subprocess.DEVNULL,
                     capture_output=True,
                     text=True,

@@ -11,9 +11,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from ...cache._file import PieceWriter
 from ...cache._use import Cache
+from ...threads import get_num_threads
 from ._jit import Jit, JitError, Processor
 from ._list import chosen
 
@@ -53,6 +56,48 @@ _loaded: dict[str, Library] = {}
 _lock = threading.Lock()
 
 
+class _Objects:
+    """Object files of this process, the last ones that were wanted."""
+
+    _MOST = 512
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[Any, bytes] = {}
+
+    def of(
+        self, jit: Jit, sources: Sequence[str], target: Processor, flags: tuple[str, ...]
+    ) -> list[bytes]:
+        """Object files of sources; what is missing is compiled, several at once."""
+        fingerprint = jit.fingerprint()
+        keys = [(fingerprint, source, target.name, target.flags, flags) for source in sources]
+        with self._lock:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+
+        def compiled(key: Any) -> bytes:
+            with tempfile.TemporaryDirectory(prefix="mx-sol-") as folder:
+                path = os.path.join(folder, "part.o")
+                jit.build(key[1], path, target, flags, shared=False)
+                with open(path, "rb") as file:
+                    return file.read()
+
+        with ThreadPoolExecutor(max(1, min(len(missing), get_num_threads()))) as threads:
+            # The longest ones first, so that none is begun when others are done.
+            order = sorted(missing, key=lambda key: -len(key[1]))
+            found.update(zip(order, threads.map(compiled, order), strict=True))
+        with self._lock:
+            for key in keys:
+                self._kept.pop(key, None)
+                self._kept[key] = found[key]
+            while len(self._kept) > self._MOST:
+                del self._kept[next(iter(self._kept))]
+        return [found[key] for key in keys]
+
+
+_objects = _Objects()
+
+
 def loaded() -> tuple[Library, ...]:
     """The libraries of generated code that this process has, in the order in which they came."""
     with _lock:
@@ -66,8 +111,13 @@ def compiled(
     *,
     jits: Sequence[Jit] | None = None,
     about: str = "",
+    parts: Sequence[str] = (),
 ) -> Library:
     """The library of a C source: loaded already, kept by mx.cache, or compiled now.
+
+    `parts` are sources that are together what the source is: they are compiled at once, on as many
+    threads as operators have, and those that this process has compiled for another library are not
+    compiled again.
 
     The compilers of `jits`, by default those of MXNET_SOL_JIT or all, are tried in order. What was
     compiled by a compiler that is gone since is used, of one that has changed it is compiled anew.
@@ -75,17 +125,20 @@ def compiled(
     """
     order = chosen() if jits is None else list(jits)
     names = ",".join(jit.name for jit in order)
-    parts = [source, target.name, *target.flags, "\0", *flags, "\0", names]
-    key = hashlib.sha1("\0".join(parts).encode(), usedforsecurity=False).hexdigest()
+    named = [source, target.name, *target.flags, "\0", *flags, "\0", names]
+    key = hashlib.sha1("\0".join(named).encode(), usedforsecurity=False).hexdigest()
     with _lock:  # of what is loaded; whoever compiles the same waits
         if key not in _loaded:
-            _loaded[key] = _find_or_compile(key, source, target, tuple(flags), order, about)
+            _loaded[key] = _find_or_compile(
+                key, source, list(parts), target, tuple(flags), order, about
+            )
         return _loaded[key]
 
 
 def _find_or_compile(
     key: str,
     source: str,
+    parts: Sequence[str],
     target: Processor,
     flags: tuple[str, ...],
     order: Sequence[Jit],
@@ -97,7 +150,7 @@ def _find_or_compile(
         if kept is not None:
             return kept
         begin = time.monotonic()
-        content, jit = _compile(source, target, flags, order)
+        content, jit = _compile(parts or [source], target, flags, order)
         seconds = time.monotonic() - begin
         library = Library(content, jit.name, source)
         if cache is not None:
@@ -137,14 +190,17 @@ def _kept(cache: Cache, key: str, order: Sequence[Jit], source: str) -> Library 
 
 
 def _compile(
-    source: str, target: Processor, flags: tuple[str, ...], order: Sequence[Jit]
+    parts: Sequence[str], target: Processor, flags: tuple[str, ...], order: Sequence[Jit]
 ) -> tuple[bytes, Jit]:
     reasons = []
     for jit in order:
         try:
             with tempfile.TemporaryDirectory(prefix="mx-sol-") as folder:
                 path = os.path.join(folder, "library.so")
-                jit.build(source, path, target, flags)
+                if len(parts) == 1:
+                    jit.build(parts[0], path, target, flags)
+                else:
+                    jit.link(_objects.of(jit, parts, target, flags), path, target)
                 with open(path, "rb") as file:
                     return file.read(), jit
         except (JitError, OSError) as error:

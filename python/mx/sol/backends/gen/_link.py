@@ -15,7 +15,7 @@ from ....graph.lowering._value import BackendFailed, Value
 from ..._errors import SolWarning
 from ...jits import JitError, compiled
 from ._kernel import GenKernel, Spec
-from ._source import FLAGS, library_source
+from ._source import FLAGS, library_parts, library_source
 from ._target import Target
 
 _compiled_kernel = ffi.get_global_func("mx.graph.compiled_kernel")
@@ -38,10 +38,11 @@ class Batch:
 
     def finish(self) -> None:
         """Compiles all of them. BackendFailed where that cannot be done."""
-        source = library_source(kernel for kernel, _ in self._kernels.values())
+        kernels = [kernel for kernel, _ in self._kernels.values()]
+        source, parts = library_source(kernels), library_parts(kernels)
         about = f"{len(self._kernels)} kernels"
         try:
-            library = compiled(source, self._target, FLAGS, about=about)
+            library = compiled(source, self._target, FLAGS, about=about, parts=parts)
             for symbol, (_, function) in self._kernels.items():
                 function.bind(library.address(symbol))
         except (JitError, ValueError) as error:

@@ -34,6 +34,20 @@ def prelude(sources: Iterable[str]) -> str:
     return headers + "\n" + functions_for("\n".join(sources))
 
 
+# Characters of the source of a kernel that takes longer to compile than the headers.
+_LONG = 4000
+
+
+def library_parts(kernels: Iterable[GenKernel]) -> list[str]:
+    """C files that are together what `library_source` is: one of each long kernel, and one of all
+    others."""
+    unique = {kernel.symbol: kernel for kernel in kernels}
+    long = [symbol for symbol in sorted(unique) if len(unique[symbol].source) >= _LONG]
+    groups = [[unique[symbol]] for symbol in long]
+    rest = [kernel for symbol, kernel in unique.items() if symbol not in long]
+    return [library_source(group) for group in (*groups, rest) if group]
+
+
 def library_source(kernels: Iterable[GenKernel]) -> str:
     """One C file of kernels, each of them once."""
     unique = {kernel.symbol: kernel.source for kernel in kernels}
