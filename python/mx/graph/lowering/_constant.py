@@ -29,6 +29,8 @@ class Constant:
         self._source: Any = source
         self._array: Any = None
         self._weight: Any = None  # of oneDNN
+        # By the axis that is cut and their number.
+        self._parts: dict[tuple[int, int], tuple[Constant, ...]] = {}
         if isinstance(source, numpy.ndarray):
             self.shape, self.dtype = source.shape, str(source.dtype)
         else:
@@ -39,8 +41,11 @@ class Constant:
     def elements(self) -> numpy.ndarray[Any, Any]:
         """The elements as NumPy has them."""
         with self._lock:
-            if self._source is None:
+            if self._source is None and self._weight is not None:
                 self._source = numpy.asarray(self._weight.array())
+            elif self._source is None:
+                (axis, _), parts = next(iter(self._parts.items()))
+                self._source = numpy.concatenate([part.elements for part in parts], axis)
             elif not isinstance(self._source, numpy.ndarray):
                 self._source = self._source.numpy()
             elements: numpy.ndarray[Any, Any] = self._source
@@ -64,9 +69,26 @@ class Constant:
                     self._weight = make(array)
         return self._weight
 
-    def release(self) -> None:
-        """Gives the elements up if kernels have packed all of them."""
+    def parts(self, axis: int, count: int) -> tuple[Constant, ...]:
+        """So many parts along an axis, the longer ones first, which kernels pack each by itself;
+        made once."""
+        elements = self.elements
         with self._lock:
-            if self._weight is not None and numpy.prod(self.shape) >= _FEW:
-                if self._weight.release():
-                    self._source = self._array = None
+            if (axis, count) not in self._parts:
+                cut = numpy.array_split(elements, count, axis)
+                self._parts[axis, count] = tuple(map(Constant, cut))
+            return self._parts[axis, count]
+
+    def release(self) -> bool:
+        """Gives the elements up if kernels have packed all of them; whether they are given up."""
+        with self._lock:
+            if numpy.prod(self.shape) < _FEW:
+                return False
+            if self._weight is not None:
+                is_packed = bool(self._weight.release())
+            else:
+                released = [[part.release() for part in parts] for parts in self._parts.values()]
+                is_packed = any(map(all, released))
+            if is_packed:
+                self._source = self._array = None
+            return is_packed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -9,6 +10,7 @@ import numpy
 import ffi
 
 from .._choice import Layer
+from .._constant import Constant
 from .._lowering import Lowering
 from .._rates import Extents, product_of, products_by
 from .._small_product import small_product
@@ -21,6 +23,12 @@ _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 # Elements of a matrix that are too many for the second cache, and rows that make up for a copy.
 _MANY = 1 << 21
 _FEW_ROWS = 64
+# Post-ops that add what another kernel has begun, and the values that they read.
+Begun = tuple[list[Any], list[Value]]
+
+# Terms of which a kernel makes one sum, and elements of weights beside which a call is little.
+_MOST_TERMS = 1024
+_MANY_WEIGHTS = 1 << 20
 # How many times as long as BLAS it takes on some processors to read such a matrix across.
 _ACROSS = 2.0
 
@@ -72,6 +80,48 @@ def _factor(to: Lowering, a: Value, rounded: bool) -> tuple[Any, Value]:
     return (api().Input(a.shape, "bfloat16"), a) if rounded else as_input(to, a)
 
 
+def _begun(
+    to: Lowering,
+    a: Value,
+    b: Value,
+    make: Callable[[Any, Any, Sequence[Any] | None], Any],
+    axes: tuple[int, int],
+) -> tuple[Value, Value, Begun]:
+    """Of a product with many terms the last part, and what adds the sums of those before it.
+
+    Kernels add one term after the other, so that the error of a sum grows with their number; sums
+    of few that are added have smaller ones. They are worth another call where that takes little
+    beside reading the weights. `axes` are those of the terms; `make` makes a kernel of the factors
+    and the post-ops.
+    """
+    terms = a.shape[axes[0]]
+    count = -(-terms // _MOST_TERMS)
+    known = b.known
+    if known is None or a.known is not None or count == 1 or len(b.shape) != 2:
+        return a, b, ([], [])
+    if a.size // terms > _FEW_ROWS or b.size < _MANY_WEIGHTS:
+        return a, b, ([], [])
+    a = to.plain(a)
+    begun: Begun = [], []
+    *first, last = known.parts(axes[1], count)
+    at = 0
+
+    def next_terms(part: Constant) -> Value:
+        nonlocal at
+        index = [slice(None)] * len(a.shape)
+        index[axes[0]] = slice(at, at + part.shape[axes[1]])
+        at += part.shape[axes[1]]
+        return to.slices(a, index)
+
+    for part in first:
+        left, a_input = _factor(to, next_terms(part), False)
+        right, _ = operand(to, to.constant(part))
+        sums = execute(to, make(left, right, begun[0]), [a_input, *begun[1]])
+        given, value = as_input(to, sums)
+        begun = [api().PostOp("add", None, None, given)], [value]
+    return next_terms(last), to.constant(last), begun
+
+
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
     check_float(a, b)
@@ -82,14 +132,19 @@ def _matmul(to: Lowering, a: Value, b: Value) -> Value:
     _check_shapes(a, b, a.shape[-2], b.shape[-1])
     shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     rounded = rounds(to, b)
+
+    def make(left: Any, right: Any, ops: Sequence[Any] | None) -> Any:
+        return api().matmul(left, right, None, False, False, 1.0, ops or None, dtype="float32")
+
+    begun: Begun = [], []
+    if not rounded:
+        a, b, begun = _begun(to, a, b, make, (len(a.shape) - 1, 0))
     left, a_input = _factor(to, a, rounded)
     right, b_input = operand(to, b)
     posts = Posts(to, shape)
-    primitive = api().matmul(
-        left, right, None, False, False, 1.0, posts.ops or None, dtype="float32"
-    )
     data = [value for value in (a_input, b_input) if value is not None]
-    return execute(to, primitive, [*data, *posts.inputs], rounded)
+    primitive = make(left, right, [*begun[0], *posts.ops])
+    return execute(to, primitive, [*data, *begun[1], *posts.inputs], rounded)
 
 
 @rule("Gemm", since=7)
@@ -119,12 +174,18 @@ def _gemm(
             raise Declined("an addend that is no row")
         bias = c if c.shape == (columns,) else to.reshape(c, (columns,))
     rounded = rounds(to, b)
+
+    def make(left: Any, right: Any, ops: Sequence[Any] | None, added: Any = None) -> Any:
+        flips = bool(transA), bool(transB)
+        return api().matmul(left, right, added, *flips, alpha, ops or None, dtype="float32")
+
+    begun: Begun = [], []
+    if not rounded:
+        a, b, begun = _begun(to, a, b, make, (0 if transA else 1, 1 if transB else 0))
     left, a_input = _factor(to, a, rounded)
     right, b_input = operand(to, b)
     added, bias_input = (None, None) if bias is None else operand(to, bias)
     posts = Posts(to, (rows, columns))
-    primitive = api().matmul(
-        left, right, added, bool(transA), bool(transB), alpha, posts.ops or None, dtype="float32"
-    )
     data = [value for value in (a_input, b_input, bias_input) if value is not None]
-    return execute(to, primitive, [*data, *posts.inputs], rounded)
+    primitive = make(left, right, [*begun[0], *posts.ops], added)
+    return execute(to, primitive, [*data, *begun[1], *posts.inputs], rounded)

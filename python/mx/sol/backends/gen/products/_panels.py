@@ -12,8 +12,8 @@ from ._tile import choose, split
 # Of the depth, in one call of a register tile: a panel that high stays in the first cache.
 DEPTH = 320
 # The same of weights, which are packed beforehand: reading these from the second cache takes less
-# than loading and storing sums.
-PACKED_DEPTH = 1024
+# than loading and storing sums. Sums of fewer terms, which are added, have smaller errors.
+PACKED_DEPTH = 512
 # Weights of more bytes, which the second cache does not hold, are to be read as rarely as can be.
 MOST_WEIGHTS = 1 << 20
 # Rows whose elements of a stay in the second cache beside the panels.

@@ -113,16 +113,8 @@ class Tile:
         return f"vf_load({address})" if lanes is None else f"vf_load_n({address}, {lanes})"
 
     def _start(self) -> list[str]:
-        cells = self._cells()
-        zeros = ", ".join(f"c{i}_{j} = {{0}}" for i, j in cells)
-        lines = [f"  vf {zeros};"]
-        if self.is_blocked:
-            lines.append("  if (!first) {")
-            for i, j in cells:
-                value = self._load(f"c + {self._at(i, j)}", self.columns[j].lanes)
-                lines.append(f"    c{i}_{j} = {value};")
-            lines.append("  }")
-        return lines
+        zeros = ", ".join(f"c{i}_{j} = {{0}}" for i, j in self._cells())
+        return [f"  vf {zeros};"]
 
     def _walk(self) -> list[str]:
         if self.walks_taps:
@@ -177,6 +169,13 @@ class Tile:
 
     def _finish(self) -> list[str]:
         lines = []
+        if self.is_blocked or self.adds:
+            # Behind the terms: errors of sums of few, which are added, are smaller than of one.
+            lines.append("  if (!first) {")
+            for i, j in self._cells():
+                value = self._load(f"c + {self._at(i, j)}", self.columns[j].lanes)
+                lines.append(f"    c{i}_{j} += {value};")
+            lines.append("  }")
         if self.steps:
             indent = "    " if self.is_blocked else "  "
             if self.is_blocked:
@@ -189,11 +188,6 @@ class Tile:
                 lines.append("  }")
         elif self.is_blocked:
             lines.append("  (void)final;")
-        if self.adds:
-            lines.append("  if (!first) {")
-            for i, j in self._cells():
-                lines.append(f"    c{i}_{j} += vf_load(c + {self._at(i, j)});")
-            lines.append("  }")
         for i, j in self._cells():
             lanes = self.columns[j].lanes
             if lanes is None:
