@@ -14,14 +14,14 @@ from benchmarks import models
 from mx import sol
 from mx.graph import Plan, passes
 from mx.graph.lowering import BACKENDS, Backend
-from mx.graph.lowering._trial import Cost
+from mx.graph.lowering._trial import Common, Cost, is_enough
 from mx.sol import _registry
 from mx.sol.backends.gen import _link
 from mx.sol.jits import JitError
 from mx.sol.tuning import Choices, _kept, _measure, _tuner, tune
 from mx.sol.tuning._choices import all_backends
-from mx.sol.tuning._layers import Recording
-from mx.sol.tuning._measure import measure
+from mx.sol.tuning._layers import Noted, Recording
+from mx.sol.tuning._measure import Slow, measure
 from mx.sol.tuning._progress import Bar
 from mx.sol.tuning._select import Site, select
 from tests.graph.build import graph_of
@@ -94,6 +94,81 @@ def test_a_layer_is_measured_with_what_its_kernel_takes() -> None:
     assert len(found.costs["onednn"].implementations) == found.length - 1
     assert all(cost.kernel > 0 for cost in found.costs.values())
     assert product.key() != softmax.key()
+
+
+def noted_of(graph) -> list[Noted]:
+    recording = Recording()
+    Plan(graph, optimize=False, chooser=recording).run(given(graph))
+    return recording.stop()
+
+
+def test_a_backend_that_is_many_times_slower_is_not_tried_again() -> None:
+    product, softmax, *_ = noted_of(chain())
+    slow = Slow()
+    for _ in range(2):
+        assert not slow.has(product, "mx")
+        slow.add(product, {"onednn": cost(1), "blas": cost(2), "mx": cost(9)})
+    found = {name for name in ("onednn", "blas", "mx", "gen") if slow.has(product, name)}
+    assert found == {"mx"} and not slow.has(softmax, "mx")
+    (measured,) = measure([product], slow)
+    assert "mx" not in measured.costs and "slower" in measured.declined["mx"]
+    # What a layer has untuned is what others are compared with.
+    for _ in range(2):
+        slow.add(product, {"onednn": cost(9), "gen": cost(1)})
+    assert not slow.has(product, "onednn")
+    slow.add(product, {"onednn": cost(1), "mx": cost(2)})
+    assert not slow.has(product, "mx")
+
+
+@pytest.mark.parametrize(
+    ("times", "give_up", "least", "runs"),
+    [
+        ([900, 700, 800, 700, 600], 1e9, 2, 4),  # 3 milliseconds
+        ([9000, 8000, 7000], 1e9, 2, 2),
+        ([9000, 8000, 7000], 1e9, 1, 1),
+        ([9000, 8000, 7000], 4000, 2, 1),  # hopeless at once
+        ([900, 900, 900, 900], 800, 2, 2),
+        ([900, 700, 900, 900], 800, 2, 3),
+    ],
+)
+def test_runs_of_a_trial(times, give_up, least, runs) -> None:
+    done = [is_enough(times[:count], 0.003, give_up, least) for count in range(len(times) + 1)]
+    assert done.index(True) == runs
+
+
+def test_trials_share_what_they_read() -> None:
+    common = Common()
+    x, y = (common.elements((3, 1 << 16), "float32", number) for number in range(2))
+    assert common.elements([3, 1 << 16], "float32", 0) is x and not (x == y).asnumpy().all()
+    assert abs(float(x.mean())) < 0.1 and 0.9 < float(x.std()) < 1.1
+    assert common.elements((2, 3), "int64", 0).tolist() == [[0] * 3] * 2
+    common.forget()
+    assert common.elements((3, 1 << 16), "float32", 0) is not x
+
+
+GAINS = """g (float[1,32,16,16] x) => (float[1,32,12,12] y) {
+    three = Constant<value_ints=[32,32,3,3]>() a = ConstantOfShape<value=float[1] {0.1}>(three)
+    five = Constant<value_ints=[32,32,5,5]>() b = ConstantOfShape<value=float[1] {0.1}>(five)
+    p = Conv<kernel_shape=[3,3], pads=[1,1,1,1]>(x, a) q = MaxPool<kernel_shape=[2,2]>(p)
+    r = Conv<kernel_shape=[5,5], pads=[2,2,2,2]>(q, b) s = MaxPool<kernel_shape=[2,2]>(r)
+    t = Conv<kernel_shape=[3,3], pads=[1,1,1,1]>(s, a) u = MaxPool<kernel_shape=[2,2]>(t)
+    v = Conv<kernel_shape=[3,3], pads=[1,1,1,1]>(u, a) y = MaxPool<kernel_shape=[2,2]>(v) }"""
+
+
+def test_the_layers_with_the_most_to_gain_come_first() -> None:
+    graph = graph_of(GAINS)
+    passes.run(graph)
+    layers = noted_of(graph)
+    took = {"Conv": 1e-6, "MaxPool": 1e-7}
+    layers = [one for one in layers if one.layer.operator in took]
+    times = {one.layer.name: took[one.layer.operator] for one in layers}
+    found = [one.noted.layer for one in _tuner._by_gain(layers, times)]
+    assert [one.operator for one in found] == ["Conv"] * 4 + ["MaxPool"] * 4
+    # What can be computed with fewer multiplications first: the first one cannot, as its input's
+    # channels are not last in memory.
+    convs = [one.layer for one in layers if one.layer.operator == "Conv"]
+    order = [convs.index(one) for one in found[:4]]
+    assert {*order[:2]} == {2, 3} and order[2:] == [0, 1]
 
 
 def test_without_a_compiler(monkeypatch) -> None:
@@ -337,7 +412,7 @@ def test_no_plan_keeps_noting_layers(monkeypatch, fails) -> None:
     monkeypatch.setattr(_tuner, "Recording", record)
     if fails:
         graph = chain()
-        monkeypatch.setattr(_tuner, "_by_time", fail)
+        monkeypatch.setattr(_tuner, "_by_gain", fail)
         with pytest.raises(JitError):
             tune(graph, given(graph), "failing", 0.1, again=True)
     else:

@@ -192,6 +192,10 @@ class Plan:
         arrays = [_as_array(array) for array in self._check(inputs)]
         return self._program.single_plan(arrays)
 
+    def may_be_sliced(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether a plan of the graph may cut a batch of such inputs into slices."""
+        return self._program.may_be_sliced([_as_array(array) for array in self._check(inputs)])
+
     def output_layouts(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The layouts of outputs that are not row-major for such inputs, by name; see __init__."""
         arrays = [_as_array(array) for array in self._check(inputs)]

@@ -185,6 +185,10 @@ class Program(GraphNodes):
             return segment.plan
         return None
 
+    def may_be_sliced(self, inputs: Sequence[Any]) -> bool:
+        """Whether a chooser that allows for it would have such a batch cut into slices."""
+        return slices_of(self, dict(zip(self.inputs, inputs, strict=True))) > 1
+
     def output_layouts(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """The layouts of outputs for such inputs, by name, without those that are row-major."""
         segment = self._segment(0, dict(zip(self.inputs, inputs, strict=True)))

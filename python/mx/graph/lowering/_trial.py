@@ -7,6 +7,7 @@ neighbours of one backend do not need them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,29 @@ from ._value import REJECTIONS, Declined, Follower, Followers, NeedsElements, Va
 
 # Gives the backends to ask for an operator that follows, the preferred one first.
 Order = Callable[[str], Sequence[Backend]]
+
+# Random numbers that arrays are made of, again and again: to draw all takes longer than a run.
+_DRAWN = 1 << 16
+
+
+class Common:
+    """What trials that are made one after the other have in common."""
+
+    def __init__(self) -> None:
+        # What has to be done, once for all of them, before one is timed.
+        self.finishers: dict[Any, Finisher] = {}
+        self._arrays: dict[Any, Any] = {}
+
+    def elements(self, shape: Sequence[int], dtype: str, number: int) -> Any:
+        """An array to run with, the same for equal arguments. Nobody writes to it."""
+        key = (tuple(shape), dtype, number)
+        if key not in self._arrays:
+            self._arrays[key] = _elements(shape, dtype, number)
+        return self._arrays[key]
+
+    def forget(self) -> None:
+        """Keeps no array any longer."""
+        self._arrays.clear()
 
 
 @dataclass(frozen=True)
@@ -51,6 +75,15 @@ def operands(layer: Layer, chain: Sequence[Follower]) -> list[Value | None]:
     return [*layer.inputs, *(value for one in chain for value in one.inputs)]
 
 
+def is_enough(times: Sequence[float], seconds: float, give_up: float, least: int) -> bool:
+    """Whether runs that took so many microseconds are enough: those of so many seconds, but at
+    least so many; or before, two that took more than `give_up`, or one of more than twice that, as
+    a first one takes longer than others."""
+    if sum((time > give_up) + (time > 2 * give_up) for time in times) >= 2:
+        return True
+    return len(times) >= least and sum(times) / 1e6 >= seconds
+
+
 class Trial:
     """A layer by one backend: its node, and those behind it that may be one kernel with it."""
 
@@ -59,17 +92,19 @@ class Trial:
         layer: Layer,
         chain: Sequence[Follower],
         backend: Backend,
-        finishers: dict[Any, Finisher],
+        common: Common,
     ) -> None:
         """Lowers the node. Declined where the backend does not, with its reason.
 
         `chain` has the nodes behind it, of which it takes as many as it can: `taken`. To
-        `finishers` is added what has to be done, once for many trials, before one is timed.
+        `common.finishers` is added what has to be done before it is timed.
         """
         self.backend = backend
+        self._common = common
         self._to = to = _Recorder()
-        to.finishers = finishers
+        to.finishers = common.finishers
         self._made: dict[Value, Value] = {}
+        self._specs: list[Any] = []  # of the arrays that a run is given
         self._chain = [self._follower(one) for one in chain]
         inputs = [self._value(value) for value in layer.inputs]
         read = [*inputs, *(value for one in self._chain for value in one.inputs)]
@@ -110,19 +145,14 @@ class Trial:
         self._to.finishers = {}
         self._plan = self._to.build(self._outputs)
 
-    def time(self, seconds: float, give_up: float) -> Cost:
-        """What it takes, the least of runs for so many seconds; at least three, but two where both
-        take more than `give_up` microseconds."""
+    def time(self, seconds: float, give_up: float, least: int = 2) -> Cost:
+        """What it takes, the least of runs until they are enough."""
         tags = self._to.tags
         best: list[int] = []
-        spent = 0.0
-        runs = slow = 0
-        while slow < 2 and (runs < 3 or spent < seconds):
+        totals: list[float] = []
+        while not is_enough(totals, seconds, give_up, least):
             _, times = self._plan.profile(self._to.arrays)
-            total = sum(times)
-            spent += total / 1e9
-            runs += 1
-            slow = slow + 1 if total / 1e3 > give_up else 0
+            totals.append(sum(times) / 1e3)
             best = list(map(min, best, times)) if best else list(times)
         found = dict.fromkeys(tags, 0.0)
         for tag, nanoseconds in zip(tags, best, strict=False):
@@ -187,7 +217,9 @@ class Trial:
             value.known.release()
         else:
             made = to.input(value.shape, value.dtype)
-            to.arrays.append(_elements(value.shape, value.dtype))
+            alike = sum(one == (value.shape, value.dtype) for one in self._specs)
+            self._specs.append((value.shape, value.dtype))
+            to.arrays.append(self._common.elements(value.shape, value.dtype, alike))
             if value.layout is not None:
                 made = value.layout.of(to, made)
         self._made[value] = made
@@ -221,9 +253,11 @@ def _in_layout(to: Lowering, value: Value, layout: Any) -> Value:
     return made
 
 
-def _elements(shape: Sequence[int], dtype: str) -> Any:
+def _elements(shape: Sequence[int], dtype: str, seed: int) -> Any:
     """Numbers around zero, and zeros of other types, which are indices of all that has elements."""
     if dtype in ("float32", "float64", "float16"):
-        random = numpy.random.default_rng(0)
-        return np.asarray(random.standard_normal(tuple(shape), "float32").astype(dtype))
+        random = numpy.random.default_rng(seed)
+        count = math.prod(shape)
+        drawn = random.standard_normal(min(count, _DRAWN), "float32").astype(dtype)
+        return np.asarray(numpy.resize(drawn, count).reshape(tuple(shape)))
     return np.zeros(tuple(shape), dtype=dtype)

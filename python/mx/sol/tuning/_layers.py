@@ -30,6 +30,11 @@ class Noted:
     taken: int  # of the chain
     outputs: tuple[Value, ...]
 
+    def kind(self) -> str:
+        """What layers have in common that differ in nothing but shapes."""
+        what = [self.layer.operator, self.layer.version, _attributes(self.layer.attributes)]
+        return json.dumps(what, sort_keys=True)
+
     def key(self) -> str:
         """What layers have in common that take the same time: operators, attributes, shapes."""
         nodes = [

@@ -1,27 +1,33 @@
-"""Times the candidates of layers, the longest layers first, for as long as there is time."""
+"""Times the candidates of layers, one after the other, for as long as there is time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from ...graph.lowering import Backend
-from ...graph.lowering._lowering import Finisher
-from ...graph.lowering._trial import Cost, Trial
+from ...graph.lowering._trial import Common, Cost, Trial
 from ...graph.lowering._value import REJECTIONS, BackendFailed, Declined
 from ._choices import InRows, all_backends, by_table
 from ._layers import Noted
 
-# Seconds of runs of one candidate of one layer.
+# Seconds of runs of one candidate of one layer, where two runs do not take longer.
 _EACH = 0.004
 # Layers whose candidates are compiled at once, and in memory at the same time.
 _AT_ONCE = 4
 # How often candidates that are near are timed again.
 _CONFIRMED = 2
-# How many times slower than the best a candidate is after one run so that it gets no second one.
+# How many times slower than the best a candidate is so that it is not timed any longer.
 _HOPELESS = 2.0
+# How many times slower a backend has to be, for how many layers that are alike but for shapes and
+# for none less, so that it is not tried for others.
+_NEVER, _OFTEN = 3.0, 2
+# What it takes to measure a layer: seconds, and runs of the layer as it is. Corrected by what it
+# does take.
+_SETUP, _RUNS = 0.2, 15.0
+_SLOW = "many times slower for layers like this one"
 
 
 @dataclass(frozen=True)
@@ -59,31 +65,60 @@ class Measured:
         )
 
 
-def measure(layers: Sequence[Noted]) -> list[Measured]:
-    """Times all backends that can execute layers; what has to be compiled is compiled at once."""
-    finishers: dict[Any, Finisher] = {}
-    sites = [_Site(noted, finishers) for noted in layers]
+class Slow:
+    """Which backends are many times slower for layers of the same operator and attributes."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, noted: Noted, costs: Mapping[str, Cost]) -> None:
+        """Takes note of what a layer takes by each backend."""
+        best = min((cost.kernel for cost in costs.values()), default=0.0)
+        for name, cost in costs.items():
+            if best > 0:
+                self._found.setdefault((noted.kind(), name), []).append(cost.kernel / best)
+
+    def has(self, noted: Noted, backend: str) -> bool:
+        """Whether a backend need not be tried for a layer."""
+        found = self._found.get((noted.kind(), backend), ())
+        return backend != noted.backend and len(found) >= _OFTEN and min(found) > _NEVER
+
+
+def measure(layers: Sequence[Noted], slow: Slow | None = None) -> list[Measured]:
+    """Times all backends that can execute layers; what has to be compiled is compiled at once.
+
+    Those that `slow` has are left out, and it is told what was found.
+    """
+    common, slow = Common(), Slow() if slow is None else slow
+    sites = [_Site(noted, common, slow) for noted in layers]
+    common.forget()
     failed: dict[str, str] = {}
-    for finisher in finishers.values():
+    for finisher in common.finishers.values():
         try:
             finisher.finish()
         except BackendFailed as error:
             failed[error.backend.name] = str(error)
-    return [site.time(failed) for site in sites]
+    found = []
+    while sites:  # what has been timed needs no memory any more
+        found.append(sites.pop(0).time(failed, slow))
+    return found
 
 
 class _Site:
     """A layer with a trial of each backend, lowered but not built."""
 
-    def __init__(self, noted: Noted, finishers: dict[Any, Finisher]) -> None:
-        self.default = noted.backend
+    def __init__(self, noted: Noted, common: Common, slow: Slow) -> None:
+        self.noted, self.default = noted, noted.backend
         self.trials: list[Trial] = []
         self.declined: dict[str, str] = {}
         self.length = noted.taken
         asked = [one for one in all_backends() if one.is_asked(noted.layer.operator)]
         order = sorted(asked, key=lambda one: one.name != noted.backend)
         for backend in order:
-            trial = self._trial(noted, backend, finishers)
+            if slow.has(noted, backend.name):
+                self.declined[backend.name] = _SLOW
+                continue
+            trial = self._trial(noted, backend, common)
             if trial is not None:
                 self.trials.append(trial)
             elif backend.name == noted.backend:
@@ -100,13 +135,11 @@ class _Site:
                 continue
             layouts = trial.layouts if layouts is None else layouts
 
-    def _trial(
-        self, noted: Noted, backend: Backend, finishers: dict[Any, Finisher]
-    ) -> Trial | None:
+    def _trial(self, noted: Noted, backend: Backend, common: Common) -> Trial | None:
         """A trial with inputs in the order that they have in memory, or in rows."""
         for one in (backend, InRows(backend)):
             try:
-                return Trial(noted.layer, noted.chain, one, finishers)
+                return Trial(noted.layer, noted.chain, one, common)
             except Declined as error:
                 self.declined.setdefault(backend.name, str(error))
                 if not any(value is not None and value.layout for value in noted.layer.inputs):
@@ -117,7 +150,7 @@ class _Site:
         self.trials.remove(trial)
         self.declined[trial.backend.name] = str(error)
 
-    def time(self, failed: Mapping[str, str]) -> Measured:
+    def time(self, failed: Mapping[str, str], slow: Slow) -> Measured:
         """Times the trials but for those of backends that have failed, and the reason."""
         costs: dict[str, Cost] = {}
         for trial in list(self.trials):
@@ -126,11 +159,14 @@ class _Site:
             try:
                 if name in failed:
                     raise Declined(failed[name])
+                if slow.has(self.noted, name):
+                    raise Declined(_SLOW)
                 trial.build()
                 costs[name] = trial.time(_EACH, _HOPELESS * best)
             except Exception as error:
                 # What a kernel of another package does wrong must not end the model's own run.
                 self._drop(trial, error)
+        slow.add(self.noted, costs)
         for name in costs:
             self.declined.pop(name, None)
         if self.default not in costs or len(costs) < 2:
@@ -149,39 +185,59 @@ def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> N
         for trial in trials:
             name = trial.backend.name
             if name in near or name == default:
-                again = trial.time(_EACH / 2, float("inf"))
+                again = trial.time(_EACH / 2, float("inf"), least=1)
                 costs[name] = costs[name].least(again)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A layer, and the seconds that one run of it takes untuned."""
+
+    noted: Noted
+    seconds: float
 
 
 class Measurements:
     """Measures layers until the time is over. Layers that are alike are measured once."""
 
-    def __init__(self, known: Mapping[str, Measured], until: float) -> None:
-        """`known` has what was measured before, by the keys of layers."""
+    def __init__(self, known: Mapping[str, Measured], until: float, end: float) -> None:
+        """`known` has what was measured before, by the keys of layers. Measuring ends before
+        `until`; the first layers are measured if they are begun before `end`."""
         self.found = dict(known)
         self.new: dict[str, Measured] = {}
-        self.until = until
+        self.until, self.end = until, end
         self.skipped = 0
+        self.slow = Slow()
 
-    def measure(self, layers: Sequence[Noted], tell: Progress) -> None:
-        """Measures layers that are not known yet; `tell` is told how many are done."""
-        wanted = {one.key(): one for one in layers}
-        left = {key: one for key, one in wanted.items() if key not in self.found}
-        keys = list(left)
-        longest, begin = 0.0, perf_counter()
-        for number in range(0, len(keys), _AT_ONCE):
-            # Layers come in the order of their times, so that the next ones take no longer.
-            longest, now = max(longest, perf_counter() - begin), perf_counter()
-            begin = now
-            if now + longest > self.until:
-                self.skipped = len(keys) - number
+    def measure(self, layers: Sequence[Timed], tell: Progress) -> None:
+        """Measures layers that are not known yet, in order; `tell` is told how many are done."""
+        wanted = {one.noted.key(): one for one in reversed(layers)}
+        left = {key: wanted[key] for key in reversed(wanted) if key not in self.found}
+        keys, done = list(left), 0
+        # What layers take to measure, as a multiple of what is expected; the first ones tell.
+        factor = 0.0
+        while done < len(keys):
+            some = keys[done : done + _AT_ONCE]
+            until = self.until if done else self.end
+            while some and perf_counter() + factor * _expected(map(left.get, some)) > until:
+                some.pop()
+            if not some:
                 break
-            tell(number, len(keys))
-            some = keys[number : number + _AT_ONCE]
-            results = measure([left[key] for key in some])
+            tell(done, len(keys))
+            begin = perf_counter()
+            results = measure([left[key].noted for key in some], self.slow)
+            spent = perf_counter() - begin
+            factor = max(factor / 2, spent / _expected(map(left.get, some)))
             self.new.update(zip(some, results, strict=True))
+            done += len(some)
+        self.skipped = len(keys) - done
         self.found.update(self.new)
         tell(len(left), len(left))
+
+
+def _expected(layers: Iterable[Timed | None]) -> float:
+    """Seconds that it is expected to take to measure layers."""
+    return sum(_SETUP + _RUNS * one.seconds for one in layers if one is not None)
 
 
 class Progress:

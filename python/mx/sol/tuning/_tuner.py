@@ -14,17 +14,21 @@ from ...graph.lowering._node import attributes_of
 from ...graph.lowering._trial import operands
 from .._plans import plan_of
 from .._text import layer_of
-from ._choices import Choices
+from ._choices import Choices, all_backends
 from ._kept import Kept, key_of
 from ._layers import Noted, Recording
-from ._measure import Measured, Measurements, Progress
+from ._measure import Measured, Measurements, Progress, Timed
 from ._progress import progress
 from ._select import Site, select
 from ._tuning import Candidate, TunedLayer, Tuning
 
-# Of the time for tuning, the part for comparing the model as a whole.
-_FOR_MODEL = 0.2
-_MOST_RUNS = 15
+# Of the time for tuning, the part for comparing the model as a whole: at least, and at most where
+# planning it and the fewest runs take longer.
+_FOR_MODEL, _MOST_FOR_MODEL = 0.2, 0.5
+# Runs of both plans in turns, and how many there are at least besides one before them.
+_MOST_RUNS, _LEAST_RUNS = 15, 2
+# The part of the time of a layer that it is expected to gain where nothing is known of that.
+_GAIN = 0.1
 # The part of the time without tuning that a layer may take to get another backend, tried in turn.
 _MARGINS = (0.97, 0.75)
 
@@ -55,15 +59,20 @@ def tune(
         compiled = plan.compiled(inputs)
         if compiled is None:
             return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
-        whole, untuned = plan, plan_of(graph, chooser=Choices())
-        in_slices = untuned.compiled(inputs)
-        if in_slices is not None and in_slices.slices != 1:
-            plan, compiled = untuned, in_slices
-        measurements = Measurements(
-            {} if again else kept.layers(), perf_counter() + (1 - _FOR_MODEL) * seconds
-        )
-        layers = _by_time(recording.layers, whole, inputs)
-        measurements.measure(layers, progress(shown))
+        planned = perf_counter() - begin
+        times = _seconds_by_step(plan, inputs)
+        run = sum(times.values())
+        if plan.may_be_sliced(inputs):
+            untuned = plan_of(graph, chooser=Choices())
+            in_slices = untuned.compiled(inputs)
+            if in_slices is not None and in_slices.slices != 1:
+                plan, compiled = untuned, in_slices
+                run = _seconds_of(compiled, inputs)
+        at_end = max(_FOR_MODEL * seconds, planned + (1 + 2 * _LEAST_RUNS) * run)
+        at_end = min(at_end, _MOST_FOR_MODEL * seconds)
+        end = begin + seconds
+        measurements = Measurements({} if again else kept.layers(), end - at_end, end)
+        measurements.measure(_by_gain(recording.layers, times), progress(shown))
     finally:  # the plan keeps it
         noted = recording.stop()
     names = {node.name or node.op_type: layer_of(node) for node in graph.nodes}
@@ -72,14 +81,15 @@ def tune(
     for margin in _MARGINS:
         found = _chosen(noted, names, measurements, margin)
         chosen = {one.position: one.chosen for one in found.layers if one.chosen != one.untuned}
-        if tried and (not chosen or chosen in tried):
+        is_late = perf_counter() - begin > seconds
+        if tried and (not chosen or chosen in tried or is_late):
             break
         tuning = found
         if not chosen:
             break
         tried.append(chosen)
         other = plan_of(graph, chooser=Choices(chosen))
-        most = _FOR_MODEL * seconds / len(_MARGINS)
+        most = at_end / len(_MARGINS)
         before, after = _compare(compiled, other.compiled(inputs), inputs, most)
         tuning = replace(tuning, untuned=before, tuned=after, kept=after < before)
         if tuning.kept:
@@ -109,14 +119,29 @@ def _plain(value: Any) -> Any:
     return [str(value.dtype), value.shape, value.tobytes().hex()]
 
 
-def _by_time(layers: Sequence[Noted], plan: Plan, inputs: Mapping[str, Any]) -> list[Noted]:
-    """Layers, the one that takes longest first; those that take no time of their own are left
-    out, as views are."""
-    times: dict[str, int] = {}
+def _seconds_of(compiled: Any, inputs: Mapping[str, Any]) -> float:
+    arrays, begin = list(inputs.values()), perf_counter()
+    compiled.run(arrays)
+    return perf_counter() - begin
+
+
+def _seconds_by_step(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, float]:
+    times: dict[str, float] = {}
     for step in plan.profile(inputs).steps:
-        times[step.name] = times.get(step.name, 0) + step.duration_ns
-    found = [one for one in layers if one.layer.name in times]
-    return sorted(found, key=lambda one: -times[one.layer.name])
+        times[step.name] = times.get(step.name, 0.0) + step.duration_ns / 1e9
+    return times
+
+
+def _by_gain(layers: Sequence[Noted], times: Mapping[str, float]) -> list[Timed]:
+    """Layers, those first by which most time is expected to be gained, by all that are alike; those
+    that take no time of their own are left out, as views are."""
+    found = [Timed(one, times[one.layer.name]) for one in layers if one.layer.name in times]
+    gains: dict[str, float] = {}
+    for one in found:
+        key, layer = one.noted.key(), one.noted.layer
+        saves = max(backend.saves(layer) for backend in all_backends())
+        gains[key] = gains.get(key, 0.0) + one.seconds * (_GAIN + saves)
+    return sorted(found, key=lambda one: -gains[one.noted.key()])
 
 
 def _chosen(
@@ -195,19 +220,16 @@ def _candidates(one: Measured) -> Iterator[Candidate]:
 def _compare(
     one: Any, other: Any, inputs: Mapping[str, Any], seconds: float
 ) -> tuple[float, float]:
-    """Microseconds of two plans that run in turns: the least, as others may run meanwhile."""
+    """Microseconds of two plans that run in turns, of which the first one has run before: the
+    least, as others may run meanwhile."""
     if other is None:
         return 0.0, 0.0
-    arrays = list(inputs.values())
     times: tuple[list[float], list[float]] = ([], [])
-    for plan in (one, other):
-        plan.run(arrays)
     until = perf_counter() + seconds
-    while len(times[0]) < 3 or (perf_counter() < until and len(times[0]) < _MOST_RUNS):
+    _seconds_of(other, inputs)
+    while len(times[0]) < _LEAST_RUNS or (perf_counter() < until and len(times[0]) < _MOST_RUNS):
         for plan, found in zip((one, other), times, strict=True):
-            begin = perf_counter()
-            plan.run(arrays)
-            found.append((perf_counter() - begin) * 1e6)
+            found.append(_seconds_of(plan, inputs) * 1e6)
     before, after = map(min, times)
     return before, after
 

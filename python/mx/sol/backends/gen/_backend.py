@@ -19,6 +19,7 @@ from ._link import add_step, spec_of
 from ._operators import OPERATORS
 from ._table import SINCE, emit
 from ._target import Target
+from .products.channels_last import saves
 
 
 class GenBackend(Backend):
@@ -38,6 +39,13 @@ class GenBackend(Backend):
     def target(self) -> Target:
         """What kernels are compiled for."""
         return self._target or Target.host()
+
+    def saves(self, layer: Any) -> float:
+        """For convolutions of images whose channels are last in memory."""
+        if layer.operator != "Conv" or not takes(layer.inputs[0]):
+            return 0.0
+        x, weight = map(spec_of, layer.inputs[:2])
+        return saves(x, weight, layer.attributes, self.target)
 
     def lower(
         self,

@@ -127,12 +127,18 @@ def takes(window: Window) -> bool:
 
 def is_faster(window: Window, target: Target) -> bool:
     """Whether it is expected to take less than to multiply elements as they are."""
+    return part(window, target) < _WORTH
+
+
+def part(window: Window, target: Target) -> float:
+    """What it is expected to take, as a part of what to multiply elements as they are takes; at
+    most 1, which it is where a convolution cannot be computed so, or had better not be."""
     if not takes(window) or min(window.channels, window.results) < target.lanes:
-        return False
+        return 1.0
     high, across = _tiles(window)
     total = window.batch * high * across
     if _weights_bytes(window) > MOST_WEIGHTS and total < _MORE_TILES:
-        return False
+        return 1.0
     blocks = blocks_of(window, target)
     change = -(-window.channels // target.lanes) * -(-blocks.panels.count // blocks.p_step)
     change += -(-window.results // target.lanes)
@@ -142,7 +148,7 @@ def is_faster(window: Window, target: Target) -> bool:
         for p in range(blocks.panels.count)
     )
     cycles = ELEMENTS * window.channels * products / blocks.step + _CHANGE * change
-    return cycles * high * across < _WORTH * tile_shape(window, target).cycles
+    return min(1.0, cycles * high * across / tile_shape(window, target).cycles)
 
 
 def _weights_bytes(window: Window) -> int:

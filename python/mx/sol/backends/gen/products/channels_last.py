@@ -20,7 +20,7 @@ from ._pixel_tile import tile_shape
 from ._problem import Product
 from ._rounded import emit_product
 from ._window import Window, window_of
-from ._winograd import WinogradConvolution, is_faster
+from ._winograd import WinogradConvolution, is_faster, part
 
 # The name of the operator in groups. Its input is of the shape (N, H, W, C), or, with the attribute
 # READS_FIRST, of (N, C, H, W); weights are as Conv has them; the output is of (N, H, W, C).
@@ -93,6 +93,18 @@ def is_depthwise(window: Window) -> bool:
 def _is_product(window: Window) -> bool:
     """Whether pixels are rows of a matrix, one behind the other."""
     return window.taps == 1 and window.strides == (1, 1) and window.is_inside
+
+
+def saves(x: Spec, weight: Spec, attributes: dict[str, Any], target: Target) -> float:
+    """The part of the time of a Conv that is expected to be saved, beside kernels that multiply
+    elements as they are; `x` has the shape (N, C, H, W)."""
+    if len(x.shape) != 4 or not x.size:
+        return 0.0
+    try:
+        window, _ = window_of(x, weight.shape, attributes)
+    except Declined:
+        return 0.0
+    return 1 - part(window, target) if is_faster(window, target) else 0.0
 
 
 def cycles_of_last(window: Window, target: Target) -> float:
