@@ -369,6 +369,25 @@ def test_tune_and_report(cache) -> None:
         sol.tune(model, 0)
 
 
+def test_the_plan_that_was_compared_is_used(without_gen, cache) -> None:
+    """None is made once more for the next call, and weights are those of now."""
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Softmax(1)).eval()
+    x = torch.ones(2, 8)
+    with torch.no_grad():
+        fast = sol.optimize(module, x)
+        fast(x)
+        fast[0].weight.copy_(torch.rand(4, 8))
+        sol.tune(fast, 2.0)
+        tuned = fast._sol.compiled.version((tuple(x.shape),)).plan
+        expected = torch.softmax(torch.nn.functional.linear(x, fast[0].weight, fast[0].bias), 1)
+        torch.testing.assert_close(fast(x), expected)
+        assert fast._sol.compiled.version((tuple(x.shape),)).plan is tuned
+        fast[0].weight.copy_(torch.rand(4, 8))
+        expected = torch.softmax(torch.nn.functional.linear(x, fast[0].weight, fast[0].bias), 1)
+        torch.testing.assert_close(fast(x), expected)
+
+
 def test_autotune(without_gen, cache) -> None:
     sol.config["autotune"] = True
     try:

@@ -117,6 +117,8 @@ class Compiled:
         arrays = self.example_arrays()
         with self._lock:
             key = self._key(_shapes_of(arrays))
+            self.holder.look()
+            self._versions.clear()
             self._tune(key, arrays, seconds, progress, again)
             return self._tunings.get(key)
 

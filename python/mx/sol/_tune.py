@@ -44,5 +44,5 @@ def tune(
         if tuning is None:
             raise NotImplementedError("sol.tune: only layers on the CPU are measured")
         found[name] = tuning
-        part.refresh()  # whatever it has ready is of the plan before
+        part.forget()  # whatever it has ready is of the plan before
     return found[""] if list(found) == [""] else Tunings(found)

@@ -14,6 +14,9 @@ class Part:
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
 
+    def forget(self) -> None:
+        """Has the next call ask for its plan, as there is another one; this one does each time."""
+
     def refresh(self) -> None:
         """Has the weights read again at the next call."""
         self.compiled.refresh()

@@ -31,6 +31,9 @@ class ArrayModel:
         inputs = ", ".join(map(str, self.compiled.inputs))
         return f"<{self.compiled.source.name}, optimized: ({inputs})>"
 
+    def forget(self) -> None:
+        """Has the next call ask for its plan, as each call does."""
+
     def refresh(self) -> None:
         """Reads the weights again."""
         self.compiled.refresh()

@@ -151,12 +151,16 @@ class Runner:
                 version = Trainer(compiled).made([one.new_empty(shape) for one, shape in given])
         return version.plans, version.state_inputs
 
-    def refresh(self) -> None:
-        """Has the plans made anew of the weights as they are now."""
+    def forget(self) -> None:
+        """Has the next call ask for its plan, as there is another one."""
         with self._lock:
             self._refreshed += 1
             self.ready.clear()
-            self.compiled.refresh()
+
+    def refresh(self) -> None:
+        """Has the plans made anew of the weights as they are now."""
+        self.compiled.refresh()
+        self.forget()  # whoever has the plans before is not the last one by then
 
     def _convert(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns after `module.to(dtype)` gave its weights other types."""
