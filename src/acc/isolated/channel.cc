@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 namespace mxnet {
 namespace acc {
@@ -18,6 +19,8 @@ namespace {
 
 /*! \brief Most messages are smaller, and come with one call. */
 constexpr size_t kUsual = 4096;
+/*! \brief No message is as large: elements go through the shared memory. */
+constexpr uint64_t kMost = uint64_t{1} << 32;
 
 /*! \brief Whether a call that has failed is to be made again. */
 bool IsToBeRepeated(const GoesOn& goes_on) {
@@ -52,6 +55,7 @@ bool Receive(int socket, std::string* message, const GoesOn& goes_on) {
     received += static_cast<size_t>(count);
     if (received < sizeof(size)) continue;
     std::memcpy(&size, whole.data(), sizeof(size));
+    if (size > kMost) throw std::length_error("the size of a message");
     if (whole.size() < sizeof(size) + size) whole.resize(sizeof(size) + size);
   }
   *message = whole.substr(sizeof(size), size);

@@ -159,11 +159,19 @@ MXAccStatus Library::Ask(const Writer& request, Reader* answer, const Reply& rep
   for (;;) {
     if (!Exchange(message, &bytes)) return Ended();
     *answer = Reader(std::move(bytes));
-    const auto status = answer->Number<int32_t>();
-    if (status == 0) return nullptr;
-    if (status != kAsks) return ReadFailure(answer);
-    const auto question = answer->Number<Question>();
-    message = Writer(Request::kReply).bytes() + reply(question, answer).bytes();
+    try {
+      const auto status = answer->Number<int32_t>();
+      if (status == 0) return nullptr;
+      if (status != kAsks) return ReadFailure(answer);
+      const auto question = answer->Number<Question>();
+      if (reply == nullptr) MXNET_THROW("RuntimeError") << "the call may ask nothing";
+      message = Writer(Request::kReply).bytes() + reply(question, answer).bytes();
+    } catch (const std::exception& error) {
+      // It would wait for a reply, and what else it has to say is as doubtful.
+      process_->Kill(std::string("sent a message that makes no sense (") + error.what() +
+                     ") and was ended");
+      return Ended();
+    }
   }
 }
 

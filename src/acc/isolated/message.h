@@ -8,6 +8,7 @@
 #include <mxnet/runtime/error.h>
 #include <mxnet_acc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -192,9 +193,11 @@ class Reader {
   }
   /*! \brief So many integers, which live as long as the reader. */
   int64_t* Extents(int32_t ndim) {
-    extents_.emplace_back(static_cast<size_t>(ndim) + 1);
-    for (int32_t i = 0; i < ndim; ++i) extents_.back()[static_cast<size_t>(i)] = Number<int64_t>();
-    return extents_.back().data();
+    const auto count = static_cast<size_t>(std::max(ndim, 0));
+    const char* bytes = Take(count * sizeof(int64_t));  // before there is memory for them
+    std::vector<int64_t>& extents = extents_.emplace_back(count + 1);
+    std::memcpy(extents.data(), bytes, count * sizeof(int64_t));
+    return extents.data();
   }
   /*! \brief A tensor, whose arrays and texts live as long as the reader. */
   MXTensor Tensor() {
@@ -238,9 +241,9 @@ class Reader {
   }
   /*! \brief The same for tensors of a graph. */
   std::vector<MXTensor> Tensors() {
-    std::vector<MXTensor> tensors(static_cast<size_t>(Number<int32_t>()));
-    for (MXTensor& tensor : tensors) {
-      tensor = Tensor();
+    std::vector<MXTensor> tensors;
+    for (auto left = Number<int32_t>(); left > 0; --left) {
+      MXTensor& tensor = tensors.emplace_back(Tensor());
       tensor.info = Info(tensor.tensor.ndim);
     }
     return tensors;

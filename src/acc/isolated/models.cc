@@ -116,6 +116,7 @@ class Library::ModelRun {
       reply.Number<int32_t>(model_call != nullptr && model_call->ShouldStop() ? 1 : 0);
       return reply;
     }
+    if (question != Question::kAllocOutput) MXNET_THROW("RuntimeError") << "an unknown question";
     const auto index = asked->Number<int32_t>();
     const auto dtype = asked->Number<MXAccDataType>();
     const auto ndim = asked->Number<int32_t>();
@@ -381,7 +382,8 @@ MXAccStatus Library::ExportModel(void* state, int32_t weights, MXAccTakePiece ta
   request.Number(model->number);
   request.Number(weights);
   Reader answer("");
-  const Reply reply = [&](Question, Reader* asked) {
+  const Reply reply = [&](Question question, Reader* asked) {
+    if (question != Question::kTakePiece) MXNET_THROW("RuntimeError") << "an unknown question";
     MXAccPiece piece{};
     const bool is_there = asked->Number<bool>();
     if (is_there) {

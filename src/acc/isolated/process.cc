@@ -214,11 +214,23 @@ bool Process::Ask(const std::string& request, std::string* answer, Patience pati
   ReapNowAndThen();
   if (is_reaped_ || !reason_.empty()) return false;
   Waiting waiting(this, patience);
-  return Send(socket_, request, std::ref(waiting)) && Receive(socket_, answer, std::ref(waiting));
+  return Send(socket_, request, std::ref(waiting)) && Take(answer, std::ref(waiting));
 }
 
 bool Process::Await(std::string* answer, Patience patience) {
-  return Receive(socket_, answer, Waiting(this, patience));
+  return Take(answer, Waiting(this, patience));
+}
+
+bool Process::Take(std::string* answer, const GoesOn& goes_on) {
+  try {
+    return Receive(socket_, answer, goes_on);
+  } catch (const runtime::Error&) {
+    throw;
+  } catch (const std::exception&) {
+    // Nothing tells where the next message begins.
+    Kill("sent what is no message and was ended");
+    return false;
+  }
 }
 
 void Process::Kill(const std::string& reason) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "acc/isolated/channel.h"
 #include "acc/isolated/shared_memory.h"
 
 namespace mxnet {
@@ -42,6 +43,8 @@ class Process {
   /*! \brief Waits for the first message, which the process sends without a request. */
   bool Await(std::string* answer, Patience patience);
 
+  /*! \brief Ends it by force; End tells the reason. */
+  void Kill(const std::string& reason);
   /*! \brief Whether it has ended, or was ended; does not wait. */
   bool HasEnded();
   /*! \brief How it ended: "was ended by signal 6 (Aborted)". Waits for that. */
@@ -58,11 +61,11 @@ class Process {
  private:
   class Waiting;
 
+  bool Take(std::string* answer, const GoesOn& goes_on);
   void Start(const std::string& library, int socket, int memory);
   void Wait();
   void Look();
   bool IsReaped();
-  void Kill(const std::string& reason);
 
   pid_t pid_{-1};
   int socket_{-1};

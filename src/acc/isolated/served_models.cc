@@ -109,6 +109,9 @@ class ServedModels::Run : public ModelCall {
 
   MXAccStatus AllocOutput(int32_t index, MXAccDataType dtype, int32_t ndim, const int64_t* shape,
                           MXTensor* out) override {
+    if (ndim > MXACC_MAX_DIMS) {
+      return Failure(kMXAccBadArgument, "alloc_output: this is no shape");
+    }
     try {
       Writer asked = Asker::About(Question::kAllocOutput);
       asked.Number(index);

@@ -115,6 +115,11 @@ NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
   return copy;
 }
 
+MXAccStatus LoadedModel::StatusOfThrown() const {
+  if (device_->accelerator()->plugin().isolated()) throw;
+  return StatusOfException();
+}
+
 MXAccStatus LoadedModel::Call(Run* run, MXAccStream stream) {
   std::unique_lock<std::mutex> one_call(serial_, std::defer_lock);
   if ((model_.flags & kMXAccModelConcurrent) == 0) one_call.lock();
@@ -216,7 +221,7 @@ void LoadedModel::Export(bool weights, PieceSink* sink) {
   try {
     status = model_.exportModel(model_.state, weights ? 1 : 0, &PieceSink::Take, sink);
   } catch (...) {
-    status = StatusOfException();
+    status = StatusOfThrown();
   }
   sink->Check();
   Check(status, device_->name(), "exportModel");

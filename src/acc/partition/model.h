@@ -76,6 +76,9 @@ class LoadedModel : public Attachment {
   const std::vector<ModelTensor>& OutputsFor(const std::vector<NDArray>& inputs,
                                              std::vector<ModelTensor>* asked);
   std::vector<ModelTensor> AskedOutputs(const MXTensor* inputs);
+  /*! \brief What an exception that a call of the library let out is taken for. That of the adapter
+   * to another process goes on, as Ctrl-C that ends a wait. */
+  MXAccStatus StatusOfThrown() const;
   MXAccStatus Call(Run* run, MXAccStream stream);
   MXAccStatus GiveOrCall(Run* run);
   /*! \brief The outputs, and in *work the number that the run had in the stream; 0 without one. */

@@ -48,12 +48,15 @@ MXAccStatus LoadedModel::Run::Infer(const MXAccModel& model, MXAccStream stream)
   const auto num_out = static_cast<int32_t>(outputs_.size());
   const MXTensor* workspace = model_->workspace_ ? &workspace_ : nullptr;
   ModelCall* call = this;
+  MXAccStatus status;
   try {
-    return model.infer(model.state, tensors_.data(), num_in, output_tensors(), num_out, workspace,
-                       stream, call);
+    status = model.infer(model.state, tensors_.data(), num_in, output_tensors(), num_out, workspace,
+                         stream, call);
   } catch (...) {
-    return StatusOfException();
+    status = model_->StatusOfThrown();
   }
+  if (interruption_) throw *interruption_;
+  return status;
 }
 
 void LoadedModel::Run::ResetOutputs() {
@@ -93,6 +96,8 @@ MXAccStatus LoadedModel::Run::AllocOutput(int32_t index, MXAccDataType dtype, in
     // Memory of arrays that are gone may still be written to by work in the stream.
     model_->device_->Settle();
   } catch (const Error& error) {
+    // The library that is called between may say anything of it, or nothing; it may be Ctrl-C.
+    if (error.kind() != "MemoryError") interruption_ = error;
     return Failure(error.kind() == "MemoryError" ? kMXAccOutOfMemory : kMXAccFailed,
                    error.message());
   }

@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_ACC_PARTITION_MODEL_RUN_H_
 #define MXNET_SRC_ACC_PARTITION_MODEL_RUN_H_
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,8 @@ class LoadedModel::Run : public ModelCall {
   MXTensor workspace_{};
   std::vector<MXTensor> tensors_; /*!< the inputs, then the outputs */
   bool is_dynamic_{false};
+  /*! \brief What the allocation of an output was ended by. */
+  std::optional<Error> interruption_;
   uint64_t work_{0};
 };
 

@@ -28,7 +28,7 @@ std::vector<ModelTensor> LoadedModel::AskedOutputs(const MXTensor* inputs) {
       status = model_.inferShapes(model_.state, inputs, static_cast<int32_t>(inputs_.size()),
                                   tensors.data(), static_cast<int32_t>(tensors.size()));
     } catch (...) {
-      status = StatusOfException();
+      status = StatusOfThrown();
     }
     Check(status, device_->name(), "inferShapes");
   }

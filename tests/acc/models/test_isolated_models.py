@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy
 import onnx_ir
@@ -215,3 +217,111 @@ def test_ctrl_c_gives_up_what_is_compiled(
     assert process is None or (process_of("patient") == process and not mx.accelerators()[-1].ended)
     assert MODEL().supported(ctx)
     mx.unload_acc("patient")
+
+
+def test_ctrl_c_in_the_allocation_of_an_output(lone, interruptible) -> None:
+    """The library asks for it in the middle of a run, and the host the library for memory."""
+    ctx = lone("models", SHAPES="found")
+    model = MODEL().load(ctx, [], [])
+    x = mx.np.array(test_models.X, ctx=ctx)
+    kept = model.infer([x])
+    ctx.configure(faults="mx_alloc=hang")
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.infer([x])
+    interrupt.join()
+    assert time.monotonic() - begin < 15
+    with pytest.raises(RuntimeError, match="the model was lost|ended when a call was interrupted"):
+        model.infer([x])
+    del kept
+
+
+# The template for models, whose function that RUBBISH_AT names writes bytes to the socket before
+# anything else, as one that writes to memory that is not its own may do.
+RUBBISH = """
+#define mxacc_get_api template_get_api
+#include "{template}"
+#undef mxacc_get_api
+#include <unistd.h>
+static void Write(const char* at) {{
+  unsigned char bytes[64]; unsigned count = 0, byte; int end;
+  const char* text = getenv("RUBBISH");
+  if (strcmp(getenv("RUBBISH_AT"), at) != 0) return;
+  for (; sscanf(text, "%2x%n", &byte, &end) == 1; text += end) bytes[count++] = byte;
+  write(3, bytes, count);
+  pause();
+}}
+static MXAccStatus Infer2(void* state, const MXTensor* inputs, int32_t n, MXTensor* outputs,
+                          int32_t m, const MXTensor* w, MXAccStream stream, void* call) {{
+  Write("infer");
+  return Infer(state, inputs, n, outputs, m, w, stream, call);
+}}
+static MXAccStatus Load2(void* self, int32_t d, const MXAccGraph* graph, const MXAccAttribute* o,
+                         int32_t n, void* call, MXAccModel* out) {{
+  MXAccStatus status = LoadModel(self, d, graph, o, n, call, out);
+  out->infer = Infer2;
+  return status;
+}}
+static MXAccStatus Ops2(void* self, int32_t d, const MXAccGraph* g, MXAccNodeSupport* nodes) {{
+  Write("supportedOps");
+  return SupportedOps(self, d, g, nodes);
+}}
+MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {{
+  MXAccStatus status = template_get_api(runtime, api);
+  api->loadModel = Load2;
+  api->supportedOps = Ops2;
+  return status;
+}}
+"""
+
+NO_SENSE = "its process sent a message that makes no sense"
+# Where it is written, the size and the bytes of a message, and what the error says.
+MESSAGES = {
+    "a question that nobody knows": ("infer", "<Qii", (8, -1, 99), NO_SENSE + r" \(an unknown q"),
+    "a question that ends early": ("infer", "<Qiii", (12, -1, 0, 0), NO_SENSE + ".* is incomplete"),
+    "one with too many axes": (
+        *("infer", "<Qiiiii", (20, -1, 0, 0, 0x00012002, 1 << 30)),
+        NO_SENSE,
+    ),
+    "a question where none is allowed": (
+        *("supportedOps", "<Qii", (8, -1, 1)),
+        NO_SENSE + r" \(the call may ask nothing\)",
+    ),
+    "no status": ("infer", "<Q", (0,), NO_SENSE + ".* is incomplete"),
+    "half a status": ("supportedOps", "<Qh", (2, 0), NO_SENSE + ".* is incomplete"),
+    "a size that cannot be": ("infer", "<Qi", ((1 << 64) - 1, 0), "sent what is no message"),
+}
+
+
+def _relu() -> Any:
+    """A graph as the template takes it."""
+    graph = test_models.ModelGraph('{"nodes": [{"operator": "Relu"}]}', 1, b"")
+    for add in (graph.add_input, graph.add_output):
+        add("x", "float32", [2], [""])
+    return graph
+
+
+@pytest.mark.parametrize(("at", "form", "values", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_messages_that_make_no_sense(
+    compile_library, tmp_path: Path, monkeypatch, at, form, values, message
+) -> None:
+    """The call ends with an error, and so does the process, which waits for a reply."""
+    template = Path(__file__).parents[3] / "accelerators" / "template" / "mymodel.c"
+    library = compile_library(tmp_path, "#include <stdio.h>\n" + RUBBISH.format(template=template))
+    monkeypatch.setenv("RUBBISH", struct.pack(form, *values).hex())
+    monkeypatch.setenv("RUBBISH_AT", at)
+    ctx = mx.load_acc(library, "rubbish", isolate=True)
+    try:
+        graph, x = _relu(), mx.np.array([1.0, -1.0], ctx=mx.cpu())
+        begin = time.monotonic()
+        with pytest.raises(RuntimeError, match=f"{message}.* and was ended; what was on it is"):
+            graph.supported(ctx)
+            graph.load(ctx, [], []).infer([x])
+        assert time.monotonic() - begin < 15 and mx.accelerators()[-1].ended
+        monkeypatch.setenv("RUBBISH_AT", "")
+        mx.load_acc(library, "rubbish", isolate=True)
+        assert graph.load(ctx, [], []).infer([x])[0].tolist() == [1, 0]
+    finally:
+        mx.unload_acc("rubbish")
