@@ -58,7 +58,7 @@
  *
  * Not used yet. The header has room for more than MXNet does, so that a library need not change
  * when MXNet does it. Today MXNet calls neither mx_releaseAll, as it frees one by one, nor
- * updateWeights and getExtension; it leaves progress and get_extension NULL; it allocates no
+ * getExtension; it leaves progress and get_extension NULL; it allocates no
  * kMXAccPinnedMemory, whatever memories says, and does not look at largest; it passes of weights
  * neither file and file_offset nor scales, zero_points, num_scales and scale_axis; it sets neither
  * kMXAccDonated nor kMXAccUpdated; kMXAccModelUsesStreams changes nothing, as what a stream is
@@ -589,8 +589,23 @@ typedef struct MXAccModel {
    */
   MXAccStatus (*inferShapes)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                              int32_t num_out);
-  /*! \brief Takes other data for weights of the same types and shapes, found by name; no infer is
-   * under way. NULL where it has to be compiled anew. */
+  /*!
+   * \brief Takes other elements for count > 0 of the graph's weights, each found by its name there
+   * and of the same type and shape; the others stay as they are. No other call of the model is
+   * under way, in a stream neither. Each infer behind it computes with the new ones, and
+   * exportModel gives them.
+   *
+   * The data is as in MXAccGraph::data: of the host, and valid until the call returns. It may be
+   * read later by a library that has called retain_weight for it meanwhile, and by a model without
+   * kMXAccModelKeepsWeights: then MXNet keeps it until the same weight is given again by an
+   * updateWeights that succeeds, or until unloadModel, and what was given before until this one has
+   * succeeded.
+   *
+   * After any error the weights may be old, new or partly both: MXNet calls nothing of the model
+   * but unloadModel, and loads it again. It is kMXAccUnsupported where the model was compiled for
+   * what the elements of a weight were, as extents or axes. NULL where a model has to be loaded
+   * again for other weights.
+   */
   MXAccStatus (*updateWeights)(void* state, const MXTensor* weights, int32_t count);
   /*!
    * \brief Gives the compiled model out in pieces, so that importModel can spare compiling it. What

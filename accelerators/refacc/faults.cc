@@ -41,7 +41,7 @@ constexpr const char* kCalls[] = {
     "run",           "work",          "finalize",       "supportedOps",  "loadModel",
     "infer",         "inferShapes",   "unloadModel",    "listOptions",   "modelKey",
     "checkModel",    "exportModel",   "exportPiece",    "exportWeights", "importModel",
-    "profile",
+    "profile",       "updateWeights", "updateWeight",
 };
 
 [[noreturn]] void Reject(const std::string& item, const std::string& why) {

@@ -59,6 +59,7 @@ struct Device {
   Counter copies;
   Counter compiled; /*!< models of loadModel */
   Counter imported; /*!< models of importModel */
+  Counter updated;  /*!< calls of updateWeights that succeeded */
   /*! \brief Where one thread at a time was promised: that which is inside. */
   std::atomic<std::thread::id> inside{};
 };

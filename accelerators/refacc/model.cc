@@ -95,6 +95,27 @@ void Model::CopyWeights() {
   }
 }
 
+void Model::UpdateWeights(const MXTensor* given, int32_t count, const Settings& settings) {
+  const std::vector<size_t> numbers = mxacc::FindWeights(graph, given, count);
+  for (const size_t number : numbers) {
+    const int64_t entry = graph.weights[number];
+    if (!steps.DependOn(entry)) continue;
+    throw Failure(kMXAccUnsupported, "updateWeights: the model was compiled for the elements of '" +
+                                         graph.entries[static_cast<size_t>(entry)].name + "'");
+  }
+  Device& on = device();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const MXAccDLTensor& from = given[i].tensor;
+    settings.faults.Reach("updateWeight");
+    if (weights[numbers[i]] == nullptr) continue;
+    MXAccDLTensor to = weight_values[numbers[i]].tensor().tensor;
+    to.data = weights[numbers[i]];
+    to.device = MXAccDevice{2, dev_id};
+    CopyElements(to, on.memory.AddressOf(to), from,
+                 static_cast<const char*>(from.data) + from.byte_offset);
+  }
+}
+
 Model::~Model() {
   for (void* handle : weights) {
     if (handle == nullptr) continue;

@@ -49,6 +49,8 @@ struct Model {
   void MakeOperators(int64_t node);
   void Negate(const GraphNode& node);
   void CopyWeights();
+  /*! \brief Takes other elements for some weights; no run is under way. */
+  void UpdateWeights(const MXTensor* given, int32_t count, const Settings& settings);
   void PrepareCalls();
   char* AddressOfWeight(size_t number) const;
   void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,

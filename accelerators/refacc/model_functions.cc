@@ -29,14 +29,12 @@ MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor*
         static_cast<size_t>(num_out) != model->outputs.size()) {
       throw Failure(kMXAccBadArgument, "infer: other numbers of tensors than the model has");
     }
-    if (model->one_at_a_time && model->runs_inside.fetch_add(1) != 0) {
+    if (model->runs_inside.fetch_add(1) != 0 && model->one_at_a_time) {
       model->runs_inside.fetch_sub(1);
       on.memory.Violate("infer: another thread runs the model");
     }
     struct Leave {
-      ~Leave() {
-        if (model->one_at_a_time) model->runs_inside.fetch_sub(1);
-      }
+      ~Leave() { model->runs_inside.fetch_sub(1); }
       const Model* model;
     } leave{model};
     CheckWorkspace(workspace, model->plan.bytes);
@@ -70,6 +68,18 @@ MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor*
       }
     });
   });
+}
+
+MXAccStatus UpdateWeights(void* state, const MXTensor* weights, int32_t count) {
+  auto* model = static_cast<Model*>(state);
+  return OnDevice("updateWeights", model->self, model->dev_id,
+                  [&](Device& on, const Settings& settings) {
+                    if (model->runs_inside.load() != 0) {
+                      on.memory.Violate("updateWeights: a thread runs the model");
+                    }
+                    model->UpdateWeights(weights, count, settings);
+                    on.updated.Add();
+                  });
 }
 
 void UnloadModel(void* state) {
@@ -120,6 +130,7 @@ void Tell(Model* model, MXAccModel* out, const Settings& settings) {
   out->unloadModel = UnloadModel;
   if (settings.shapes == Shapes::kAsked) out->inferShapes = InferShapes;
   out->exportModel = ExportModel;
+  if (settings.updates) out->updateWeights = UpdateWeights;
 }
 
 namespace {

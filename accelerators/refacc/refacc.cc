@@ -70,6 +70,7 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
   tell("copies", std::to_string(device.copies.Read()));
   tell("compiled", std::to_string(device.compiled.Read()));
   tell("imported", std::to_string(device.imported.Read()));
+  tell("updated", std::to_string(device.updated.Read()));
   tell("violations", std::to_string(state.violations));
   tell("violation", state.violation);
 }

@@ -94,6 +94,7 @@ const Entry kEntries[] = {
     {"costs", false, REFACC_TEXT(costs)},
     {"shapes", false, REFACC_WORD(shapes, Shapes, kShapes)},
     {"runs_at_once", false, REFACC_WORD(one_run, bool, kThreads)},
+    {"updates", false, REFACC_WORD(updates, bool, kNoYes)},
     {"verdict", false, REFACC_WORD(verdict, Verdict, kVerdicts)},
 };
 

@@ -45,6 +45,7 @@ struct Settings {
   std::string costs;
   Shapes shapes = Shapes::kGiven;
   bool one_run = false;
+  bool updates = true;
   Verdict verdict = Verdict::kRight;
 
   Settings();

@@ -48,6 +48,24 @@ def test_only_random_graphs_find(library, monkeypatch, fault) -> None:
     assert findings(again)["graphs.random"][0] == found["graphs.random"][0]
 
 
+# The fault, the check that finds it, and what that was expecting.
+UPDATES = {
+    "weights are never updated": ("graphs.updates", "[["),
+    "weights by their order": ("graphs.updates", "[["),
+    "only the first weight": ("graphs.updates", "[["),
+    "weights of any name": ("graphs.wrong_updates", "an error"),
+    "weights of any type": ("graphs.wrong_updates", "an error"),
+}
+
+
+@pytest.mark.parametrize("fault", UPDATES)
+def test_finds_faults_of_updates(library, monkeypatch, fault) -> None:
+    monkeypatch.setenv("MXACC_PLANTED", fault)
+    name, expected = UPDATES[fault]
+    found = findings(check(library, "--quick", f"--only={name}"))
+    assert list(found) == [name] and found[name][0]["expected"].startswith(expected)
+
+
 def test_a_library_that_takes_chains_alone(accelerators) -> None:
     """Parts that it does not take are no findings."""
     report = check(accelerators / "libmymodel.so", "--quick", "--only=graphs.random")

@@ -96,3 +96,35 @@ def test_options_of_plans(checkpoint, load_refacc):
     # As a PartitionedPlan: the library does not compile with an option that it does not have.
     with pytest.warns(mx.AccFallbackWarning, match="loadModel failed"):
         bound(checkpoint, [refacc], options={"no_such_option": 1}).forward(batch)
+
+
+def test_parameters_that_are_set_again(checkpoint, load_refacc):
+    """Models of the device that are there take them; the CPU has another plan."""
+    refacc = load_refacc("modules", NODES="!Conv")
+    image = numpy.random.default_rng(3).random(SHAPE, "float32")
+    contexts = [refacc, mx.acc("modules", 1)]
+    mods = [bound(checkpoint, contexts), bound(checkpoint, mx.cpu())]
+    batch = numpy.concatenate([image, image])
+    for number in range(4):
+        for mod in mods:
+            arguments, states = mod.get_params()
+            if number:
+                arguments["fc_bias"] = arguments["fc_bias"] * 2 + number
+            mod.set_params(arguments, states)
+            mod.forward(Batch([batch]))
+        output, expected = (mod.get_outputs()[0].as_in_ctx(mx.cpu()) for mod in mods)
+        numpy.testing.assert_allclose(output, expected, rtol=1e-5)
+    for context in contexts:
+        state = context.configure()
+        assert (state["updated"], state["compiled"]) == ("3", "1"), state
+    # One that was missing was an input.
+    mod = bound(checkpoint, refacc)
+    del arguments["fc_bias"]
+    fresh = mx.mod.Module(mod.symbol, context=refacc)
+    fresh.bind(data_shapes=[("data", SHAPE)])
+    fresh.set_params(arguments, states, allow_missing=True)
+    with pytest.raises(TypeError, match="fc_bias"):
+        fresh.forward(Batch([image]))
+    fresh.set_params({**arguments, "fc_bias": numpy.ones(5, "float32")}, states)
+    fresh.forward(Batch([image]))
+    assert fresh.get_outputs()[0].shape == (1, 5)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "../status.h"
 #include "../tensor.h"
@@ -174,6 +175,25 @@ void GiveWeights(const MXTensor* weights, int32_t num_weights, Graph* graph) {
     CheckWeight(entry, weights[i].tensor);
     entry.weight = weights + i;
   }
+}
+
+std::vector<size_t> FindWeights(const Graph& graph, const MXTensor* weights, int32_t count) {
+  std::map<std::string, size_t> numbers;
+  for (size_t i = 0; i < graph.weights.size(); ++i) {
+    numbers.emplace(graph.entries[static_cast<size_t>(graph.weights[i])].name, i);
+  }
+  std::vector<size_t> found;
+  for (int32_t i = 0; i < count; ++i) {
+    const std::string name = weights[i].name == nullptr ? "" : weights[i].name;
+    const auto number = numbers.find(name);
+    if (number == numbers.end()) {
+      throw Failure(kMXAccBadArgument, "updateWeights: the graph has no weight '" + name + "'");
+    }
+    const auto entry = static_cast<size_t>(graph.weights[number->second]);
+    CheckWeight(graph.entries[entry], weights[i].tensor);
+    found.push_back(number->second);
+  }
+  return found;
 }
 
 Graph ReadGraph(const MXAccGraph& given) {

@@ -62,6 +62,9 @@ Graph ReadGraph(const MXAccGraph& graph);
 Graph ReadGraph(const char* json);
 /*! \brief Gives a graph its weights, in its order, which stay; Failure where they do not fit. */
 void GiveWeights(const MXTensor* weights, int32_t num_weights, Graph* graph);
+/*! \brief For updateWeights: which of the graph's weights these are, by their names. Failure where
+ * one is none of them, or of another type or shape. */
+std::vector<size_t> FindWeights(const Graph& graph, const MXTensor* weights, int32_t count);
 
 }  // namespace mxacc
 

@@ -10,6 +10,7 @@
 #ifndef MXACC_SDK_SKELETON_STEP_MODELS_H_
 #define MXACC_SDK_SKELETON_STEP_MODELS_H_
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,6 +38,7 @@ class ModelOf {
   /*! \brief `json` is what the graph was read from. */
   ModelOf(Device* device, int32_t dev_id, Graph graph, std::string json)
       : device_(device),
+        dev_id_(dev_id),
         json_(std::move(json)),
         graph_(std::move(graph)),
         steps_(graph_),
@@ -80,6 +82,13 @@ class ModelOf {
         model->Infer(inputs, outputs, workspace, stream);
       });
     };
+    out->updateWeights = [](void* state, const MXTensor* weights, int32_t count) {
+      return StatusOf([&] {
+        auto* model = static_cast<ModelOf*>(state);
+        [[maybe_unused]] const auto entered = model->device_->Enter();
+        model->Update(weights, count);
+      });
+    };
     out->exportModel = [](void* state, int32_t weights, MXAccTakePiece take, void* context) {
       return StatusOf([&] {
         auto* model = static_cast<ModelOf*>(state);
@@ -117,18 +126,25 @@ class ModelOf {
     void Write(const Graph& graph, Steps* steps, int32_t dev_id) {
       Commands commands(device_, nullptr, 0);
       for (const int64_t entry : graph.weights) {
-        const Value value = steps->Read(entry);
+        const Value& value = values_.emplace_back(steps->Read(entry));
         handles_.push_back(nullptr);
         bases_.push_back({});
         if (value.bytes() == 0) continue;
         handles_.back() = device_->Alloc(value.bytes(), kAlignment);
         bytes_ += value.bytes();
-        MXAccDLTensor target = value.tensor().tensor;
-        target.data = handles_.back();
-        target.device = {0, dev_id};
+        const MXAccDLTensor target = TargetOf(handles_.size() - 1, dev_id);
         bases_.back() = {device_->memory.Find(target, SpanOf(target)), 0};
         const MXTensor& source = *graph.entries[static_cast<size_t>(entry)].weight;
         CopyMembers<Backend>::ToDevice(&commands, target, source.tensor);
+      }
+      commands.Finish();
+    }
+    /*! \brief Writes those of these numbers again. */
+    void Rewrite(const std::vector<size_t>& numbers, const MXTensor* sources, int32_t dev_id) {
+      Commands commands(device_, nullptr, 0);
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        if (handles_[numbers[i]] == nullptr) continue;
+        CopyMembers<Backend>::ToDevice(&commands, TargetOf(numbers[i], dev_id), sources[i].tensor);
       }
       commands.Finish();
     }
@@ -151,7 +167,16 @@ class ModelOf {
     uint64_t bytes() const { return bytes_; }
 
    private:
+    /*! \brief A weight on the device; valid as long as this. */
+    MXAccDLTensor TargetOf(size_t number, int32_t dev_id) const {
+      MXAccDLTensor target = values_[number].tensor().tensor;
+      target.data = handles_[number];
+      target.device = {0, dev_id};
+      return target;
+    }
+
     Device* device_;
+    std::deque<Value> values_;    /*!< the weights as the steps read them */
     std::vector<void*> handles_;  /*!< NULL where there are no elements */
     std::vector<Location> bases_; /*!< which count bytes */
     uint64_t bytes_{0};
@@ -203,6 +228,17 @@ class ModelOf {
   static Location Further(Location from, uint64_t bytes) {
     from.first += static_cast<int64_t>(bytes);
     return from;
+  }
+
+  void Update(const MXTensor* weights, int32_t count) {
+    const std::vector<size_t> numbers = FindWeights(graph_, weights, count);
+    for (const size_t number : numbers) {
+      const int64_t entry = graph_.weights[number];
+      if (!steps_.DependOn(entry)) continue;
+      Unsupported("the model was compiled for the elements of '" +
+                  graph_.entries[static_cast<size_t>(entry)].name + "'");
+    }
+    weights_.Rewrite(numbers, weights, dev_id_);
   }
 
   void Export(bool with_weights, MXAccTakePiece take, void* context) const {
@@ -268,6 +304,7 @@ class ModelOf {
   }
 
   Device* device_;
+  const int32_t dev_id_;
   const std::string json_;
   const Graph graph_; /*!< its weights have data until the constructor returns */
   Steps steps_;

@@ -49,17 +49,42 @@ class Executors:
 
     def __init__(self, graph: Graph, contexts: Sequence[Context], options: PlanOptions) -> None:
         self._contexts = list(contexts)
+        self._options = options
         if len(contexts) > 1:
             _check_rows_vary(graph)
-        # Plans may be run by several threads: contexts that are the same have one.
-        made: dict[Any, Plan] = {}
-        keys = ["cpu" if is_cpu(context) else context for context in contexts]
-        for key, context in zip(keys, contexts, strict=True):
-            if key not in made:
-                made[key] = options.plan(graph, context)
-        self._plans = [made[key] for key in keys]
+        self._plans = self._plans_of(graph, {})
         self._workers: ThreadPoolExecutor | None = None
         self._process = 0  # whose threads those are: a child of fork has none of them
+
+    def _plans_of(self, graph: Graph, before: Mapping[Any, PartitionedPlan]) -> list[Plan]:
+        """The plan of each context; `before` has those of the same graph with other weights."""
+        # Plans may be run by several threads: contexts that are the same have one.
+        made: dict[Any, Plan] = {}
+        for key, context in zip(self._keys(), self._contexts, strict=True):
+            if key in made:
+                continue
+            if key in before:
+                before[key].update_weights(graph)
+                made[key] = before[key]
+            else:
+                made[key] = self._options.plan(graph, context)
+        return [made[key] for key in self._keys()]
+
+    def _keys(self) -> list[Any]:
+        return ["cpu" if is_cpu(context) else context for context in self._contexts]
+
+    def update_weights(self, graph: Graph) -> bool:
+        """Takes the weights of a graph, which differs from that of before in nothing else. False
+        where it takes other inputs: parameters that were missing are there, say."""
+        # Of those of the CPU nothing is kept, so that weights are not there twice.
+        pairs = zip(self._keys(), self._plans, strict=True)
+        before = {key: plan for key, plan in pairs if isinstance(plan, PartitionedPlan)}
+        self._plans = []
+        try:
+            self._plans = self._plans_of(graph, before)
+        except ValueError:
+            return False
+        return True
 
     @property
     def input_names(self) -> list[str]:

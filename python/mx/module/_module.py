@@ -78,6 +78,7 @@ class Module:
         self._aux_params: Arrays = {}
         self.params_initialized = False
         self._executors: Executors | None = None
+        self._has_new_params = False  # that the executors were not given
         self._outputs: list[list[Any]] | None = None  # of each context
         if isinstance(symbol, Graph):
             self._arg_params = {name: symbol.weights[name] for name in symbol.weights}
@@ -254,7 +255,7 @@ class Module:
             raise ValueError(f"Module.set_params: no parameter {', '.join(missing)} is given")
         self._arg_params, self._aux_params = merged, states
         self.params_initialized = True
-        self._executors = None
+        self._has_new_params = True
 
     def get_params(self) -> tuple[Arrays, Arrays]:
         """The parameters and the auxiliary states, by name."""
@@ -384,9 +385,14 @@ class Module:
     def _ready(self) -> Executors:
         if not self.params_initialized:
             raise RuntimeError("Module.forward: there are no parameters: call set_params")
-        if self._executors is None:
-            self._executors = Executors(self._make_graph(), self._contexts, self._plan_options)
-        return self._executors
+        if self._executors is not None and not self._has_new_params:
+            return self._executors
+        executors, self._executors = self._executors, None  # where it fails none are left
+        graph = self._make_graph()
+        if executors is None or not executors.update_weights(graph):
+            executors = Executors(graph, self._contexts, self._plan_options)
+        self._executors, self._has_new_params = executors, False
+        return executors
 
     def summary(self) -> str:
         """In one line, where the nodes were executed. RuntimeError before the first `forward`."""

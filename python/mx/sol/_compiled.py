@@ -12,7 +12,7 @@ import onnx_ir
 
 from .. import numpy as np
 from ..context import Context, cpu
-from ..graph import Graph, Plan, ValueSpec
+from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
 from ..graph.lowering._contents import to_numpy
 from ..graph.passes import Pass
 from ._config import config
@@ -70,6 +70,8 @@ class Compiled:
         self._parsed = source.parse(self.choice)
         self.inputs = list(self._parsed.graph.inputs)
         self._versions: dict[Shapes | None, Version] = {}
+        # Plans of accelerators that have the weights of before.
+        self._outdated: dict[Shapes | None, PartitionedPlan] = {}
         self._lock = threading.RLock()
         # What shapes are executed by: their own version where the one of all does not hold.
         self._keys: dict[Shapes, Shapes | None] = {}
@@ -153,9 +155,14 @@ class Compiled:
         self._versions[key] = Version(self._graph_of(key), graph, removed, plan)
 
     def refresh(self) -> None:
-        """Has all plans made anew, when the next call comes, of the weights as they are now."""
+        """Has all plans take the weights as they are now, when the next call comes, or be made anew
+        of them."""
         with self._lock:
             self.holder.look()
+            for key, version in self._versions.items():
+                if isinstance(version.plan, PartitionedPlan):
+                    _make_room(self._outdated)
+                    self._outdated[key] = version.plan
             self._versions.clear()
 
     def sized(self, arrays: Sequence[Any]) -> tuple[Version, Graph, Graph]:
@@ -294,7 +301,7 @@ class Compiled:
             chooser = Choices(None if tuning is None else tuning.chosen)
             plan = plan_of(graph, chooser=chooser)
         else:
-            plan = plan_on(graph, self.context)
+            plan = plan_on(graph, self.context, self._outdated.pop(key, None))
         return Version(self._graph_of(key), graph, removed, plan)
 
     def _optimized(

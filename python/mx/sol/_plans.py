@@ -14,6 +14,14 @@ def plan_of(graph: Graph, **options: Any) -> Plan:
     return Plan(graph, optimize=False, keep_nan=config["keep_nan"], **options)
 
 
-def plan_on(graph: Graph, context: Context) -> PartitionedPlan:
-    """A plan for an accelerator."""
+def plan_on(
+    graph: Graph, context: Context, previous: PartitionedPlan | None = None
+) -> PartitionedPlan:
+    """A plan for an accelerator: the previous one with other weights, where that can be."""
+    if previous is not None and previous.keep_nan == config["keep_nan"]:
+        try:
+            previous.update_weights(graph)
+            return previous
+        except ValueError:
+            pass  # with these weights it takes other inputs
     return PartitionedPlan(graph, context, optimize=False, keep_nan=config["keep_nan"])

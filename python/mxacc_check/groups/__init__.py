@@ -22,6 +22,7 @@ from . import (
 )
 from . import pieces as pieces  # its checks are of the group of graphs
 from . import profiles as profiles  # and so are its
+from . import updates as updates  # and those of this
 
 # What must succeed before anything else is tried.
 LOADING = load.group

@@ -59,18 +59,23 @@ def _export(run: Run, model: abi.MXAccModel, weights: int = 0, most: int = -1) -
 def _exported(run: Run, chain: Chain, weights: int = 0) -> Pieces:
     """The pieces of a chain's model; the check is skipped where it is not exported."""
     with loaded(run, chain) as model:
-        if not model.exportModel:
-            run.skip("models have no exportModel")
-        try:
-            return _export(run, model, weights)
-        except AccError as error:
-            if error.code != "unsupported":
-                raise
-            run.skip(f"models are not exported with weights {weights}: {error.message}")
+        return exported(run, model, weights)
+
+
+def exported(run: Run, model: abi.MXAccModel, weights: int) -> Pieces:
+    """The pieces of a model; the check is skipped where it is not exported."""
+    if not model.exportModel:
+        run.skip("models have no exportModel")
+    try:
+        return _export(run, model, weights)
+    except AccError as error:
+        if error.code != "unsupported":
+            raise
+        run.skip(f"models are not exported with weights {weights}: {error.message}")
 
 
 @contextmanager
-def _imported(run: Run, key: bytes, pieces: Pieces, weights: list[Any]) -> Iterator[abi.MXAccModel]:
+def imported(run: Run, key: bytes, pieces: Pieces, weights: list[Any]) -> Iterator[abi.MXAccModel]:
     """A model of pieces, whose data stays until it is unloaded; names and structs do not."""
     model = abi.MXAccModel(ctypes.sizeof(abi.MXAccModel))
     rooms = []
@@ -141,7 +146,7 @@ def imports(run: Run) -> None:
                     run.note("models are exported without their weights only")
                     continue
             pieces = _exported(run, chain, weights)
-            with _imported(run, key, pieces, [] if weights else _weights_of(chain)) as model:
+            with imported(run, key, pieces, [] if weights else _weights_of(chain)) as model:
                 came = (model.num_in, model.num_out, model.flags)
                 run.expect(came == told, f"inputs, outputs and flags {told}", came)
                 for x in (X, X[::-1].copy()):
@@ -188,12 +193,12 @@ def wrong_pieces(run: Run) -> None:
         with run.step(case):
             code = _error_of(lambda: _try(run, *arguments))  # noqa: B023
             run.expect(code is not None, "an error", "success")
-    with run.step("the right pieces after all that"), _imported(run, key, whole, weights) as model:
+    with run.step("the right pieces after all that"), imported(run, key, whole, weights) as model:
         expect_equal(run, infer(run, model, X), chain.expected(X))
 
 
 def _try(run: Run, key: bytes, pieces: Pieces, weights: list[Any]) -> None:
-    with _imported(run, key, pieces, weights):
+    with imported(run, key, pieces, weights):
         pass
 
 
@@ -213,5 +218,5 @@ def import_again(run: Run) -> None:
     key, pieces = key_of(run), _exported(run, chain)
     with run.step(f"{LOADS} times"):
         for _ in range(LOADS):
-            with _imported(run, key, pieces, _weights_of(chain)) as model:
+            with imported(run, key, pieces, _weights_of(chain)) as model:
                 expect_equal(run, infer(run, model, X), chain.expected(X))

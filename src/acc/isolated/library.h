@@ -143,6 +143,7 @@ class Library : public Adapter {
                            void* call);
   static MXAccStatus InferShapes(void* state, const MXTensor* inputs, int32_t num_in,
                                  MXTensor* outputs, int32_t num_out);
+  static MXAccStatus UpdateWeights(void* state, const MXTensor* weights, int32_t count);
   static MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context);
 
   std::string path_;

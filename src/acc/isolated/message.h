@@ -44,9 +44,10 @@ enum class Request : int32_t {
   kInfer,        /*!< number, inputs, outputs, workspace -> where outputs are that are the host's */
   kInferShapes,  /*!< number, inputs, number of outputs -> their shapes */
   kExportModel,  /*!< number, whether with weights */
-  kUnloadModel,  /*!< number */
-  kProfile,      /*!< device, whether it begins -> status; at the end, records */
-  kReply         /*!< to a question: its content */
+  kUpdateWeights, /*!< number, how many, specs of weights */
+  kUnloadModel,   /*!< number */
+  kProfile,       /*!< device, whether it begins -> status; at the end, records */
+  kReply          /*!< to a question: its content */
 };
 
 /*! \brief What the serving process asks in place of an answer, and what a reply has. Until it gets

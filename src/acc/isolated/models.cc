@@ -221,6 +221,7 @@ MXAccStatus Library::TakeModel(const Writer& request, const Reply& reply, MXAccM
   const bool infers = told->Number<bool>();
   const bool infers_shapes = told->Number<bool>();
   const bool exports = told->Number<bool>();
+  const bool updates = told->Number<bool>();
   out->num_in = told->Number<int32_t>();
   out->num_out = told->Number<int32_t>();
   const bool has_inputs = told->Number<bool>();
@@ -232,6 +233,7 @@ MXAccStatus Library::TakeModel(const Writer& request, const Reply& reply, MXAccM
   if (infers) out->infer = &Infer;
   if (infers_shapes) out->inferShapes = &InferShapes;
   if (exports) out->exportModel = &ExportModel;
+  if (updates) out->updateWeights = &UpdateWeights;
   out->unloadModel = [](void* state) {
     const std::unique_ptr<Model> freed(static_cast<Model*>(state));
     Library* library = freed->library;
@@ -371,6 +373,19 @@ MXAccStatus Library::InferShapes(void* state, const MXTensor* inputs, int32_t nu
     for (int32_t axis = 0; axis < count; ++axis) tensor.shape[axis] = answer.Number<int64_t>();
   }
   return nullptr;
+}
+
+MXAccStatus Library::UpdateWeights(void* state, const MXTensor* weights, int32_t count) {
+  const auto* model = static_cast<const Model*>(state);
+  Library* library = model->library;
+  const Turn turn(library);
+  if (MXAccStatus status = model->Check()) return status;
+  if (MXAccStatus status = library->SendWeights(weights, count)) return status;
+  Writer request(Request::kUpdateWeights);
+  request.Number(model->number);
+  request.Number(count);
+  request.Tensors(weights, count);
+  return library->AskOnce(request);
 }
 
 MXAccStatus Library::ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context) {

@@ -62,6 +62,7 @@ void WriteSpec(const MXTensor& told, Writer* answer) {
 struct ServedModels::Model {
   MXAccModel model;
   std::vector<Block> bytes; /*!< weights or pieces that the library reads as long as it has it */
+  std::map<std::string, Block> updated{}; /*!< the same of weights that it was given later */
 };
 
 /*! \brief A graph with the data of its weights. */
@@ -258,6 +259,7 @@ Writer ServedModels::Keep(const MXAccModel& model, std::vector<Block> bytes) {
   answer.Number(model.infer != nullptr);
   answer.Number(model.inferShapes != nullptr);
   answer.Number(model.exportModel != nullptr);
+  answer.Number(model.updateWeights != nullptr);
   answer.Number(model.num_in);
   answer.Number(model.num_out);
   answer.Number(model.inputs != nullptr);
@@ -429,6 +431,24 @@ Writer ServedModels::InferShapes(Reader* request) {
     for (int32_t i = 0; i < count; ++i) answer.Number(output.tensor.shape[i]);
   }
   return answer;
+}
+
+Writer ServedModels::UpdateWeights(Reader* request) {
+  Model& of = *models_.at(request->Number<uint64_t>());
+  const std::vector<Block> blocks = Received(request);
+  std::vector<MXTensor> weights = request->Tensors();
+  for (size_t i = 0; i < weights.size(); ++i) SetData(blocks.at(i), &weights[i]);
+  const OfferedWeights offered(weights.data(), {blocks.begin(), blocks.end()});
+  MXAccStatus status = Guarded([&] {
+    return of.model.updateWeights(of.model.state, weights.data(),
+                                  static_cast<int32_t>(weights.size()));
+  });
+  // The blocks that the model was made with stay, as nothing tells which are of these weights.
+  const bool reads_later = (of.model.flags & kMXAccModelKeepsWeights) == 0;
+  for (size_t i = 0; status == nullptr && reads_later && i < weights.size(); ++i) {
+    of.updated[weights[i].name == nullptr ? "" : weights[i].name] = blocks[i];
+  }
+  return StatusOnly(status);
 }
 
 Writer ServedModels::ExportModel(Reader* request) {

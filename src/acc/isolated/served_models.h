@@ -34,6 +34,7 @@ class ServedModels {
   Writer ImportModel(Reader* request);
   Writer Infer(Reader* request);
   Writer InferShapes(Reader* request);
+  Writer UpdateWeights(Reader* request);
   Writer ExportModel(Reader* request);
   Writer UnloadModel(Reader* request);
   Writer Profile(Reader* request);

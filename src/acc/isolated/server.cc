@@ -144,6 +144,8 @@ class Server {
           return models_.Infer(request);
         case Request::kInferShapes:
           return models_.InferShapes(request);
+        case Request::kUpdateWeights:
+          return models_.UpdateWeights(request);
         case Request::kExportModel:
           return models_.ExportModel(request);
         case Request::kUnloadModel:

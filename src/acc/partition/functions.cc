@@ -366,6 +366,15 @@ MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
     .arg("offset", "Where the first piece may begin.")
     .arg("weights", false, "Whether the pieces are to have all weights.")
     .release_gil()
+    .def("update_weights", &Model::UpdateWeights,
+         "Gives the model some weights of a graph that is its own but for their elements. Where "
+         "that fails, the model has to be loaded again.")
+    .arg("graph", "A ModelGraph.")
+    .arg("which", "The numbers of the weights.")
+    .release_gil()
+    .def_property(
+        "updates", [](const Model& model) { return model.loaded().updates(); },
+        "Whether the library takes other weights for it.")
     .def_property(
         "is_lost", [](const Model& model) { return model.is_lost(); },
         "Whether it went with the process of its library, and has to be loaded again.")

@@ -11,6 +11,7 @@
 #include "acc/device/transfers.h"
 #include "acc/partition/model_run.h"
 #include "acc/plugin/guard.h"
+#include "acc/plugin/model_call.h"
 
 namespace mxnet {
 namespace acc {
@@ -186,6 +187,8 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given, uint6
   }
   std::vector<NDArray> inputs;
   inputs.reserve(given.size());
+  const UpdateGate::Shared inside(&gate_);
+  CheckWeights();
   for (size_t i = 0; i < given.size(); ++i) inputs.push_back(Prepared(given[i], i));
   std::vector<ModelTensor> asked;
   const std::vector<ModelTensor>& specs = OutputsFor(inputs, &asked);
@@ -213,6 +216,8 @@ void LoadedModel::Export(bool weights, PieceSink* sink) {
   if (model_.exportModel == nullptr) {
     MXNET_THROW("NotImplementedError") << device_->name() << " does not export this model";
   }
+  const UpdateGate::Shared inside(&gate_);
+  CheckWeights();
   std::unique_lock<std::mutex> one_call(serial_, std::defer_lock);
   if ((model_.flags & kMXAccModelConcurrent) == 0) one_call.lock();
   device_->Settle();
@@ -225,6 +230,56 @@ void LoadedModel::Export(bool weights, PieceSink* sink) {
   }
   sink->Check();
   Check(status, device_->name(), "exportModel");
+}
+
+void LoadedModel::CheckWeights() const {
+  if (!is_spoiled_) return;
+  MXNET_THROW("RuntimeError") << device_->name()
+                              << ": updateWeights of the model has failed; it has to be loaded "
+                                 "again";
+}
+
+void LoadedModel::UpdateWeights(const ModelGraph& graph, const std::vector<int64_t>& which) {
+  if (!updates()) {
+    MXNET_THROW("NotImplementedError")
+        << device_->name() << " does not update the weights of this model";
+  }
+  const ModelGraph::View view(graph);
+  std::vector<MXTensor> weights;
+  std::vector<std::shared_ptr<const void>> owners;
+  for (const int64_t number : which) {
+    if (number < 0 || number >= static_cast<int64_t>(graph.weights().size())) {
+      MXNET_THROW("IndexError") << "update_weights: there is no weight " << number << " of "
+                                << graph.weights().size();
+    }
+    weights.push_back(view.weights()[number]);
+    owners.push_back(std::make_shared<NDArray>(graph.weights()[static_cast<size_t>(number)]));
+  }
+  if (weights.empty()) return;
+  const UpdateGate::Alone inside(&gate_);
+  CheckWeights();
+  device_->Settle();
+  is_spoiled_ = true;
+  {
+    const OfferedWeights offered(weights.data(), std::move(owners));
+    MXAccStatus status;
+    DeviceCall lock(device_);
+    try {
+      status =
+          model_.updateWeights(model_.state, weights.data(), static_cast<int32_t>(weights.size()));
+    } catch (...) {
+      status = StatusOfThrown();
+    }
+    Check(status, device_->name(), "updateWeights");
+  }
+  is_spoiled_ = false;
+  // What the library goes on reading. Others of the graph are not what it was given.
+  if ((model_.flags & kMXAccModelKeepsWeights) != 0) return;
+  for (const int64_t number : which) {
+    const auto at = static_cast<size_t>(number);
+    if (weights_.size() <= at) weights_.resize(at + 1);
+    weights_[at] = graph.weights()[at];
+  }
 }
 
 bool LoadedModel::is_lost() const { return !device_->HasModel(model_.state); }
@@ -251,6 +306,12 @@ bool Model::is_lost() const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
   return loaded_->is_lost();
+}
+
+void Model::UpdateWeights(const ModelGraph& graph, const std::vector<int64_t>& which) const {
+  const InUse used(slot_);
+  CheckLoaded(*loaded_, *slot_);
+  loaded_->UpdateWeights(graph, which);
 }
 
 std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {

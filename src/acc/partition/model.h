@@ -22,6 +22,7 @@
 #include "acc/partition/model_profile.h"
 #include "acc/partition/pieces.h"
 #include "acc/plugin/bytes.h"
+#include "acc/sync/update_gate.h"
 
 namespace mxnet {
 namespace acc {
@@ -60,6 +61,15 @@ class LoadedModel : public Attachment {
    * where the library does not export it so, and what other failures map to.
    */
   void Export(bool weights, PieceSink* sink);
+  /*! \brief Whether the library takes other weights for it. */
+  bool updates() const { return model_.updateWeights != nullptr; }
+  /*!
+   * \brief Gives it some weights of a graph that is the model's but for their elements: those with
+   * these numbers. Runs of other threads are done before, or have the new ones.
+   *
+   * Where it throws, what the library's failures map to, the model can only be dropped.
+   */
+  void UpdateWeights(const ModelGraph& graph, const std::vector<int64_t>& which);
   /*! \brief Whether the process of the library that it was in has ended. */
   bool is_lost() const;
   uint32_t flags() const { return model_.flags; }
@@ -83,6 +93,8 @@ class LoadedModel : public Attachment {
   MXAccStatus GiveOrCall(Run* run);
   /*! \brief The outputs, and in *work the number that the run had in the stream; 0 without one. */
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs, uint64_t* work);
+  /*! \brief RuntimeError where an update has failed; inside of the gate. */
+  void CheckWeights() const;
   void Free();
 
   Device* device_;
@@ -90,6 +102,10 @@ class LoadedModel : public Attachment {
   std::atomic<bool> is_released_{false};
   /*! \brief Held around calls where the model takes one at a time. */
   std::mutex serial_;
+  /*! \brief Around all calls; an update is there alone. */
+  UpdateGate gate_;
+  /*! \brief Whether an update has failed, so that its weights may be anything. */
+  bool is_spoiled_{false};
   std::vector<ModelTensor> graph_inputs_;
   std::vector<ModelTensor> inputs_; /*!< as the library tells, of fewer or more known extents */
   std::vector<ModelTensor> outputs_;
@@ -122,6 +138,8 @@ class Model {
   ProfiledRun InferProfiled(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
+  /*! \brief As of LoadedModel. */
+  void UpdateWeights(const ModelGraph& graph, const std::vector<int64_t>& which) const;
   /*! \brief Whether it was lost with the process of its library: it has to be loaded again. */
   bool is_lost() const;
   /*! \brief Writes the pieces of the model into a file from an offset on, with the weights or

@@ -77,6 +77,8 @@ std::vector<std::vector<int64_t>> LoadedModel::InferShapes(
     tensors.push_back(WithoutMemory(specs[i], specs[i].shape.data()));
   }
   std::vector<std::vector<int64_t>> shapes;
+  const UpdateGate::Shared inside(&gate_);
+  CheckWeights();
   const std::vector<ModelTensor> found =
       model_.inferShapes == nullptr ? outputs_ : AskedOutputs(tensors.data());
   for (size_t i = 0; i < num_results_; ++i) shapes.push_back(found[i].shape);

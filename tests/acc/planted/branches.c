@@ -78,6 +78,7 @@ typedef struct Net {
   Step steps[kMost];
   size_t count;
   float* weights;
+  char names[kMost][32]; /* of the weights */
   MXTensor tensors[kMost];
   int64_t shape[MXACC_MAX_DIMS], strides[MXACC_MAX_DIMS];
 } Net;
@@ -201,10 +202,38 @@ static MXAccStatus Fill(Net* net, const MXAccGraph* graph) {
   net->weights = malloc(net->count * sizeof(float) * (size_t)(net->num_data - net->num_in) + 1);
   if (net->weights == NULL) return &kNoMemory;
   for (int i = net->num_in; i < net->num_data; ++i) {
+    strncpy(net->names[i - net->num_in], graph->data[i].name, 31);
     memcpy(net->weights + (size_t)(i - net->num_in) * net->count, FirstElement(&graph->data[i]),
            net->count * sizeof(float));
   }
   return Parse(net, graph->json);
+}
+
+static int HasShapeOf(const Net* net, const MXTensor* weight) {
+  const MXTensor* first = &net->tensors[0];
+  if (weight->tensor.ndim != first->tensor.ndim) return 0;
+  return memcmp(weight->tensor.shape, net->shape, (size_t)first->tensor.ndim * 8) == 0;
+}
+
+static MXAccStatus Update(void* state, const MXTensor* weights, int32_t count) {
+  static const MXAccError kNoWeight = {sizeof(MXAccError), kMXAccBadArgument,
+                                       "the graph has no such weight", 0, 0};
+  Net* net = state;
+  const int num_weights = net->num_data - net->num_in;
+  if (Has("weights are never updated")) return NULL;
+  for (int32_t i = 0; i < count; ++i) {
+    int number = 0;
+    while (number < num_weights && strcmp(net->names[number], weights[i].name) != 0) ++number;
+    if (number == num_weights && Has("weights of any name")) continue;
+    if (number == num_weights) return &kNoWeight;
+    if (Has("weights by their order")) number = i;
+    if (Has("only the first weight") && i != 0) break;
+    if (!IsFloat32(&weights[i]) && !Has("weights of any type")) return &kNoWeight;
+    if (!HasShapeOf(net, &weights[i])) return &kNoWeight;
+    memcpy(net->weights + (size_t)number * net->count, FirstElement(&weights[i]),
+           net->count * (Has("weights of any type") ? 1 : sizeof(float)));
+  }
+  return NULL;
 }
 
 static MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
@@ -227,6 +256,7 @@ static MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph
   out->inputs = out->outputs = net->tensors;
   out->infer = Infer;
   out->unloadModel = Unload;
+  out->updateWeights = Update;
   return NULL;
 }
 

@@ -130,6 +130,7 @@ const GraphEntry& NodeSteps::WeightOf(size_t index) const {
   if (entry(index).weight == nullptr) {
     Decline("with an input " + std::to_string(index) + " that is computed");
   }
+  steps_->NoteDeciding(node_.inputs[index]);
   return entry(index);
 }
 

@@ -88,7 +88,8 @@ StepRequest::StepRequest(const Step& step, int32_t dev_id) : output_(step.output
   op_.num_attrs = static_cast<int32_t>(attributes_.size());
 }
 
-Steps::Steps(const Graph& graph) : graph_(graph), entries_(graph.entries.size()) {
+Steps::Steps(const Graph& graph)
+    : graph_(graph), entries_(graph.entries.size()), deciding_(graph.entries.size()) {
   const auto add = [&](const std::vector<int64_t>& entries, Buffer::Kind kind) {
     for (size_t i = 0; i < entries.size(); ++i) {
       const auto entry = static_cast<size_t>(entries[i]);

@@ -102,6 +102,8 @@ class Steps {
   const Graph& graph() const { return graph_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
+  /*! \brief Whether steps would be others if an entry, a weight, had other elements. */
+  bool DependOn(int64_t entry) const { return deciding_[static_cast<size_t>(entry)]; }
   /*! \brief What an entry is; after Finish outputs are at the start of a buffer of their own. */
   const Value& output(size_t index) const { return outputs_[index]; }
 
@@ -109,6 +111,8 @@ class Steps {
   /*! \{ */
   /*! \brief The elements of an entry. */
   Value Read(int64_t entry);
+  /*! \brief Is told that a rule looks at the elements of a weight. */
+  void NoteDeciding(int64_t entry) { deciding_[static_cast<size_t>(entry)] = true; }
   /*! \brief Row-major, in a buffer of its own. */
   Value NewValue(MXAccDataType dtype, const Extents& shape);
   void Append(Step step) { steps_.push_back(std::move(step)); }
@@ -123,6 +127,7 @@ class Steps {
 
   const Graph& graph_;
   std::vector<std::optional<Value>> entries_;
+  std::vector<bool> deciding_; /*!< by entries */
   std::vector<Buffer> buffers_;
   std::vector<Step> steps_;
   std::vector<Value> outputs_;

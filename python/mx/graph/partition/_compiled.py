@@ -6,8 +6,8 @@ import functools
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -37,6 +37,8 @@ class Source:
     digest: str  # of all that the model depends on but for the library and the device
     nodes: int
     name: str  # the graph's
+    structure: str = ""  # the digest of all but the elements of weights; "" where it is not known
+    hashes: tuple[str, ...] = ()  # of those, in the graph's order
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,36 @@ class Loaded:
     model: Any  # a mx.acc.Model
     digest: str
     nodes: int
-    origin: str  # "compiled", "cache" or "file"
+    origin: str  # "compiled", "cache", "file" or "updated"
     seconds: float
+    structure: str = ""  # those of the source
+    hashes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: Source, model: Any, origin: str, begin: float) -> Loaded:
+        """A model of a source, the making of which has begun then."""
+        seconds = time.perf_counter() - begin
+        parts = source.digest, source.nodes, origin, seconds, source.structure, source.hashes
+        return cls(model, *parts)
+
+    def updated(self, source: Source, idle: Callable[[], None]) -> Loaded | None:
+        """The model with the weights of another source; None where it has to be loaded again.
+        `idle` is called before weights of the model change.
+
+        Raises what the library fails with; the model cannot be used any more then.
+        """
+        if not self.structure or self.structure != source.structure:
+            return None
+        pairs = zip(self.hashes, source.hashes, strict=True)
+        changed = [number for number, (old, new) in enumerate(pairs) if old != new]
+        if not changed:
+            return self
+        if not self.model.updates or self.model.is_lost:
+            return None
+        begin = time.perf_counter()
+        idle()
+        self.model.update_weights(source.graph, changed)
+        return Loaded.of(source, self.model, "updated", begin)
 
 
 class Saved:
@@ -85,12 +115,12 @@ class Compiler:
         """A model: from the file or the cache where it fits, else compiled, and kept."""
         known = self._known.pop(source.digest, None)
         if known is not None:
-            return known
+            return replace(known, structure=source.structure, hashes=source.hashes)
         begin = time.perf_counter()
         model, origin = self._from_file(source), "file"
         if model is None:
             model, origin = self._cached(source)
-        return Loaded(model, source.digest, source.nodes, origin, time.perf_counter() - begin)
+        return Loaded.of(source, model, origin, begin)
 
     def load_kept(self, graph: Any, digest: str, nodes: int) -> Loaded | None:
         """The model of a digest where the cache has it whole, for a graph of which only inputs and

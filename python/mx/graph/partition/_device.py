@@ -126,7 +126,12 @@ class Device:
         for value in part.outputs:
             graph.add_output(value.name or "", dtype_of(value), *extents_of(value))
         digest = digest_of(text, onnx, hashes, self.options)
-        return Source(graph, digest, len(part.nodes), name)
+        names = [(name, "") for name, _ in hashes]
+        # By its name the library finds a weight that has changed.
+        is_named = "" not in dict(hashes) and len(dict(hashes)) == len(hashes)
+        structure = digest_of(text, onnx, names, self.options) if is_named else ""
+        found = tuple(each for _, each in hashes)
+        return Source(graph, digest, len(part.nodes), name, structure, found)
 
     def _read_weights(self, wiring: Wiring, values: Sequence[onnx_ir.Value]) -> None:
         """Has the large ones copied and hashed in threads, which takes most of a second start."""

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Condition, Lock
 from time import perf_counter_ns
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from ..lowering._program import Program
 from ..lowering._segment import Step
 from ..plan import own_arrays
 from ..profile import Recorder
-from ._compiled import FAILURES, Loaded
+from ._compiled import FAILURES, Loaded, Source
 from ._costs import Costs
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
@@ -86,6 +86,10 @@ class Piece:
                 self.failure, self.failures, self.rest = "", 0, 0
 
 
+class Outdated(Exception):
+    """The weights of a placement were replaced: there is another one for its inputs."""
+
+
 class Placement:
     """The nodes of a graph, each on the device or on the CPU."""
 
@@ -99,10 +103,12 @@ class Placement:
         answers: Sequence[Answer] | None = None,
         keep_nan: bool = False,
         is_body: bool = False,
+        previous: Placement | None = None,
     ) -> None:
         """`answers` has those that the library gave at another time, less what was too costly then;
         by default it is asked. `is_body` says that it is the body of a branch or a loop, whose
-        outputs are on the host."""
+        outputs are on the host. `previous` is of a graph that may differ in nothing but the
+        elements of weights, and was retired: its models are taken over, with those that changed."""
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
@@ -123,6 +129,10 @@ class Placement:
         self._has_warned = False
         is_known = answers is not None and len(answers) == len(self._wiring.nodes)
         self._costs = costs and not is_known
+        self._running = Condition()
+        self._runs = 0  # under way
+        self._is_outdated = False
+        self._previous = previous
         self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
         self.groups: list[int] = []
         self.pieces: list[Piece] = []
@@ -136,6 +146,15 @@ class Placement:
                 self._wiring, device, self._ids, self._opset, tolerance, keep_nan
             )
         device.forget_weights()
+        self._previous = None
+
+    def answers_for(self, graph: Graph) -> list[Answer] | None:
+        """What the library said of the nodes of a graph, where this placement has the same ones;
+        None where it failed to say it, too."""
+        nodes = Wiring(graph.model.graph).nodes
+        if self._failures or list(map(_names_in, nodes)) != list(map(_names_in, self.nodes)):
+            return None
+        return self.answers
 
     @property
     def nodes(self) -> list[onnx_ir.Node]:
@@ -208,7 +227,7 @@ class Placement:
         if piece.positions not in self._models:
             try:
                 source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
-                self._models[piece.positions] = self._device.compiler.load(source)
+                self._models[piece.positions] = self._loaded(piece, source)
             except FAILURES as error:
                 found = _AT_NODE.search(str(error))
                 at = int(found[1]) - 1 if found else -1
@@ -218,6 +237,21 @@ class Placement:
                 return False
         piece.model = self._models[piece.positions].model
         return True
+
+    def _loaded(self, piece: Piece, source: Source) -> Loaded:
+        """The model of a piece: that of the previous placement with other weights, or a new one."""
+        previous = self._previous
+        old = None if previous is None else previous._models.get(piece.positions)
+        if previous is not None and old is not None:
+            try:
+                updated = old.updated(source, previous.wait_until_idle)
+                if updated is not None:
+                    return updated
+            except NotImplementedError:
+                pass  # not these weights
+            except FAILURES as error:
+                warn(f"{self._named(str(error))}. The model is loaded again")
+        return self._device.compiler.load(source)
 
     def _drop_costly(self) -> bool:
         """Leaves groups on the CPU that are slower on the device; whether there were any. There are
@@ -359,7 +393,34 @@ class Placement:
     def run(
         self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None = None
     ) -> list[Any]:
-        """The graph's outputs for its inputs. A recorder is told how long the pieces took."""
+        """The graph's outputs for its inputs. A recorder is told how long the pieces took.
+
+        Raises Outdated where the weights are others now.
+        """
+        with self._running:
+            if self._is_outdated:
+                raise Outdated
+            self._runs += 1
+        try:
+            return self._run(given, recorder)
+        finally:
+            with self._running:
+                self._runs -= 1
+                if self._is_outdated:
+                    self._running.notify_all()
+
+    def retire(self) -> None:
+        """Has `run` raise Outdated from now on; what is under way goes on."""
+        with self._running:
+            self._is_outdated = True
+
+    def wait_until_idle(self) -> None:
+        """Waits for the runs under way: one that is not over would find new weights in one model
+        and old ones in the other."""
+        with self._running:
+            self._running.wait_for(lambda: self._runs == 0)
+
+    def _run(self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None) -> list[Any]:
         values = Values(self._device, given, recorder)
         for piece in self.pieces:
             if not (piece.is_to_try() and self._infer(piece, values, recorder)):
@@ -383,6 +444,8 @@ class Placement:
 
         def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
             nonlocal infer
+            if self._is_outdated:
+                return None
             if piece.failure:
                 infer = None  # as the piece may get another model
                 return None
@@ -391,6 +454,8 @@ class Placement:
                 found: Sequence[Any] | None = infer(arrays)
                 return found
             except FAILURES as error:
+                if self._is_outdated:
+                    return None
                 self._give_up(piece, error)
             values = Values(self._device, dict(zip(inputs, arrays, strict=True)), None)
             self._run_here(piece, values, None)
@@ -475,6 +540,12 @@ class Placement:
             getattr(content, "dtype", None) is not None and str(content.dtype) in ARRAY_DTYPES
         )
         return self._device.array(content) if is_array else content
+
+
+def _names_in(node: onnx_ir.Node) -> tuple[Any, ...]:
+    """What tells a node from others of a graph."""
+    names = (tuple(value and value.name for value in each) for each in (node.inputs, node.outputs))
+    return (node.domain, node.op_type, *names)
 
 
 def _names_of(piece: Piece) -> str:

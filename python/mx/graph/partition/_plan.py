@@ -17,14 +17,14 @@ from ...context import Context
 from .._errors import GraphError
 from .._explanation import Explanation, row_of
 from .._graph import Graph, check_graph
-from .._spec import dims_of
+from .._spec import dims_of, spec_of
 from ..lowering._segment import Step
 from ..passes import PASSES
 from ..plan import Plan
 from ..profile import Profile, Recorder
 from ._compiled import Loaded, Saved
 from ._device import Answer, Device
-from ._placement import Placement, warn
+from ._placement import Outdated, Placement, warn
 from ._starts import Start, Starts
 from ._verify import Tolerance
 
@@ -104,6 +104,8 @@ class PartitionedPlan(Plan):
         self._placements: OrderedDict[Any, Placement | Start] = OrderedDict()
         self._placing = threading.Lock()  # held while the library compiles
         self._lock = threading.Lock()  # of the placements
+        # With the weights of before, whose models are taken over.
+        self._outdated: OrderedDict[Any, Placement] = OrderedDict()
         self._has_warned = False  # that nodes are on the CPU
         self._latest: Any = None  # the key of the placement of the latest run
         self._is_static = all(
@@ -125,6 +127,40 @@ class PartitionedPlan(Plan):
                 raise ValueError(f"prepare: shapes: the input {name!r} has no {what}")
             specs.append((tuple(shapes[name]), value.dtype.numpy()))
         self._placement_for(() if self._is_static else tuple(specs))
+
+    def update_weights(self, graph: Graph) -> None:
+        """Takes the weights of a graph, which differs from that of the plan in nothing else.
+
+        Models are given those that have changed where their library updates weights, and are loaded
+        again where it does not, or fails to: now, or when inputs of varying shapes come. Nodes need
+        not be the same ones, as what passes do may depend on weights; what differs is compiled
+        anew. A call that is under way in another thread gives what the weights of before or the new
+        ones give, no mixture, and one that begins later what the new ones do.
+
+        ValueError where the inputs are not those of the plan.
+        """
+        check_graph("update_weights", graph)
+        prepared = self._prepared(graph.copy())
+        values = prepared.model.graph.inputs
+        inputs = [value for value in values if not value.is_initializer()]
+        expected, given = ([spec_of(one) for one in each] for each in (self._inputs, inputs))
+        if given != expected:
+            raise ValueError(
+                f"update_weights: graph: expected the inputs {expected} of the plan, got {given}"
+            )
+        with self._placing:
+            self._graph, self._source, self._starts = prepared, None, None
+            with self._lock:
+                for key, placement in self._placements.items():
+                    placement.retire()
+                    if isinstance(placement, Placement):
+                        self._outdated[key] = placement
+                self._placements.clear()
+                while len(self._outdated) > _MOST_PLACEMENTS:
+                    self._outdated.popitem(last=False)
+                self._ready.clear()
+        if self._is_static:
+            self._placement(())
 
     def summary(self) -> str:
         """How many nodes the device executes, and the operators of the others."""
@@ -151,7 +187,8 @@ class PartitionedPlan(Plan):
 
     def models(self) -> list[Loaded]:
         """The models of the device in all placements so far: how many nodes each has, how many
-        seconds making it took, and whether it was "compiled" or came from the "cache" or a "file".
+        seconds making it took, and whether it was "compiled", came from the "cache" or a "file", or
+        is an earlier one that was "updated" with other weights.
         """
         return [model for each in self.placements().values() for model in each.models()]
 
@@ -171,6 +208,11 @@ class PartitionedPlan(Plan):
         return graph
 
     @property
+    def keep_nan(self) -> bool:
+        """Whether what the CPU executes keeps NaN."""
+        return self._keep_nan
+
+    @property
     def device(self) -> Device:
         """Where its models are, and what they are compiled with."""
         return self._device
@@ -186,8 +228,7 @@ class PartitionedPlan(Plan):
 
     def _run_checked(self, inputs: Mapping[str, Any], key: Any) -> list[Any]:
         given = self._check(inputs)
-        placement = self._placement(given)
-        outputs = placement.run(dict(zip(placement.inputs, given, strict=True)))
+        outputs, placement = self._run_placed(given)
         if not self._has_warned and isinstance(placement, Placement) and not placement.is_whole:
             # Where the user did not say that the CPU is to execute them.
             self._has_warned = self._mode() == "auto" and placement.warn()
@@ -195,6 +236,18 @@ class PartitionedPlan(Plan):
         if self._is_static and key is not None and all(one[0] is np.ndarray for one in key):
             self._ready[key] = placement.single_model()
         return outputs
+
+    def _run_placed(
+        self, given: Any, recorder: Recorder | None = None
+    ) -> tuple[list[Any], Placement | Start]:
+        """The outputs, and what has given them."""
+        while True:
+            placement = self._placement(given) if recorder is None else self.placement()
+            try:
+                contents = dict(zip(placement.inputs, given, strict=True))
+                return placement.run(contents, recorder), placement
+            except Outdated:
+                pass  # by another thread, which has dropped it before
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
         """Executes the graph as `run` does, and tells how long each step took.
@@ -205,9 +258,8 @@ class PartitionedPlan(Plan):
         self.run(inputs)  # so that nothing is compiled while time is taken
         given = self._check(inputs)
         self._placement(given)
-        placement = self.placement()
         recorder = Recorder()
-        outputs = placement.run(dict(zip(placement.inputs, given, strict=True)), recorder)
+        outputs, _ = self._run_placed(given, recorder)
         return Profile(tuple(recorder.steps), tuple(outputs))
 
     def steps(self) -> list[Step]:
@@ -274,9 +326,19 @@ class PartitionedPlan(Plan):
             warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
         saved = self._device.compiler.saved_answers(specs)
         answers = None if saved is None else [Answer(*answer) for answer in saved]
+        previous = self._outdated.pop(specs, None)
+        if previous is not None:
+            answers = previous.answers_for(graph) or answers
         mode = self._mode()
         placement = Placement(
-            graph, self._device, mode, self._costs, self._verify, answers, self._keep_nan
+            graph,
+            self._device,
+            mode,
+            self._costs,
+            self._verify,
+            answers,
+            self._keep_nan,
+            previous=previous,
         )
         if self._starts is not None and not self._verify and mode != "whole":
             self._starts.keep(specs, placement, self.graph.model.graph)

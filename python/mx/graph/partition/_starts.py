@@ -24,7 +24,7 @@ from ..profile import Recorder
 from ._compiled import FAILURES, Loaded, specs_key
 from ._describe import dtype_of, extents_of
 from ._device import Device
-from ._placement import Placement
+from ._placement import Outdated, Placement
 from ._wiring import Part
 
 _ModelGraph = ffi.get_class("mx.acc.ModelGraph")
@@ -44,12 +44,15 @@ class Start:
         self._device = device
         self._loaded = loaded
         self._placement = placement
+        self._is_outdated = False
         self.inputs = list(inputs)
 
     def run(
         self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None = None
     ) -> list[Any]:
         """The graph's outputs for its inputs."""
+        if self._is_outdated:
+            raise Outdated
         contents = list(given.values())
         try:
             outputs = self._loaded.model.infer([self._device.array(each) for each in contents])
@@ -59,12 +62,18 @@ class Start:
             )
         return own_arrays(list(outputs), contents)
 
+    def retire(self) -> None:
+        """Has the plan make a placement from now on."""
+        self._is_outdated = True
+
     def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any] | None]:
         """What executes the graph for its inputs in order, of arrays; it gives None for arrays that
         do not fit."""
         infer = self._loaded.model.try_infer
 
         def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
+            if self._is_outdated:
+                return None
             try:
                 outputs: Sequence[Any] | None = infer(arrays)
                 return outputs
