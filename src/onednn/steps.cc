@@ -81,7 +81,19 @@ Location Steps::Constant(const void* data, const Desc& lies, const Desc& wanted)
   }
   Buffer buffer(wanted.get_size());
   Reorder(lies, data, wanted, buffer.data());
+  packed_.push_back({data, lies, wanted, constants_.size()});
   return Constant(std::move(buffer));
+}
+
+size_t Steps::Repack(const std::function<const void*(const void*)>& now) {
+  size_t count = 0;
+  for (const Packed& packed : packed_) {
+    const void* data = now(packed.from);
+    if (data == nullptr) continue;
+    Reorder(packed.lies, data, packed.wanted, constants_[packed.constant].data());
+    ++count;
+  }
+  return count;
 }
 
 void Steps::Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arguments) {

@@ -8,6 +8,7 @@
 #include <mxnet/runtime/dlpack.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -78,6 +79,9 @@ class Steps {
   size_t workspace_bytes() const { return workspace_bytes_; }
   /*! \brief Of all constants. */
   size_t constant_bytes() const;
+  /*! \brief Writes constants that were packed again, from the address that `now` gives for the one
+   * that they were packed from, unless that is NULL; how many. No run is under way. */
+  size_t Repack(const std::function<const void*(const void*)>& now);
   void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
 
  private:
@@ -85,6 +89,13 @@ class Steps {
   struct Step {
     dnnl::primitive primitive;
     size_t num_arguments;
+  };
+  /*! \brief A constant as it was packed. */
+  struct Packed {
+    const void* from;
+    Desc lies;
+    Desc wanted;
+    size_t constant;
   };
   struct Copy {
     size_t input;
@@ -105,6 +116,7 @@ class Steps {
   size_t workspace_bytes_{0};
   bool is_asked_{false}; /*!< a constant has no elements: nothing is made that could run */
   std::vector<Buffer> constants_;
+  std::vector<Packed> packed_;
 
   /*! \brief One that no run uses: all there is while one thread at a time runs the kernel. */
   mutable std::atomic<Slot*> spare_{nullptr};

@@ -48,10 +48,14 @@ void ListModelOptions(const MXAccOption** options, int32_t* count) {
 
 CompiledModel::CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options,
                              const std::string& threads)
-    : device_(device), model_(WithThreads(ThreadsOf(threads), [&] {
+    : device_(device), threads_(ThreadsOf(threads)), model_(WithThreads(threads_, [&] {
         return Lowering(graph, false, options.Flag(kKeepNan)).Compile();
       })) {
   device->SetModel(model_.StepNames(), workspace_bytes());
+}
+
+void CompiledModel::Update(const std::vector<size_t>& numbers, const MXTensor* weights) {
+  WithThreads(threads_, [&] { model_.Update(numbers, weights); });
 }
 
 void CompiledModel::Run(const MXTensor* inputs, const MXTensor* outputs,

@@ -20,10 +20,13 @@ class CompiledModel {
 
   uint64_t workspace_bytes() const { return model_.workspace_bytes(); }
   uint64_t weight_bytes() const { return model_.weight_bytes(); }
+  /*! \brief As Model::Update. */
+  void Update(const std::vector<size_t>& numbers, const MXTensor* weights);
   void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const;
 
  private:
   Device* device_;
+  int threads_;
   Model model_;
 };
 

@@ -104,7 +104,7 @@ Value Lowering::Read(int64_t position) {
   if (read.weight != nullptr && !asks_) {
     mxnet::onednn::Buffer copy(bytes);
     std::copy_n(FirstByte(*read.weight), bytes, static_cast<char*>(copy.data()));
-    constants_.push_back(std::move(copy));
+    constants_.push_back({std::move(copy), FirstByte(*read.weight)});
     value.memory = NewMemory(Where::kConstant, constants_.size() - 1, bytes);
   } else if (asks_) {
     value.memory = NewMemory(Where::kInput, 0, bytes);
@@ -229,7 +229,13 @@ Model Lowering::Compile() {
   Translate([&] {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) BindOutput(i);
   });
-  return Model(std::move(memories_), std::move(steps_), std::move(constants_));
+  std::vector<ModelWeight> weights;
+  for (const int64_t position : graph_.weights) {
+    const GraphEntry& weight = entry(position);
+    weights.push_back(
+        {FirstByte(*weight.weight), BytesOf(weight.shape), deciding_.count(position) != 0});
+  }
+  return Model(std::move(memories_), std::move(steps_), std::move(constants_), std::move(weights));
 }
 
 /* ---- NodeLowering ---- */
@@ -262,6 +268,7 @@ std::vector<int64_t> NodeLowering::Integers(size_t index) const {
   if (entry.weight == nullptr || entry.dtype.code != kMXAccInt || entry.dtype.bits != 64) {
     Unsupported("its input " + std::to_string(index) + " is no weight of int64");
   }
+  NoteDeciding(index);
   std::vector<int64_t> elements(static_cast<size_t>(SizeOf(entry.shape)));
   const char* bytes = FirstByte(*entry.weight);
   std::copy_n(bytes, elements.size() * sizeof(int64_t), reinterpret_cast<char*>(elements.data()));
@@ -274,6 +281,7 @@ float NodeLowering::Number(const GraphNode& node, size_t index) const {
   if (entry.weight == nullptr || SizeOf(entry.shape) != 1) {
     Unsupported("its input " + std::to_string(index) + " is no weight of one element");
   }
+  lowering_->NoteDeciding(node.inputs[index]);
   float number = 0;
   std::copy_n(FirstByte(*entry.weight), sizeof(number), reinterpret_cast<char*>(&number));
   return number;

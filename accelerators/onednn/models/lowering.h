@@ -68,6 +68,8 @@ class Lowering {
   /*! \brief Whether the value of an entry is there already. */
   bool Has(int64_t position) const;
   Value Read(int64_t position);
+  /*! \brief Is told that what is made depends on the elements of a weight. */
+  void NoteDeciding(int64_t position) { deciding_.insert(position); }
   void Give(int64_t position, Value value) { values_[position] = std::move(value); }
   /*! \brief The value in another layout, none for row-major; made once. */
   Value Brought(const Value& value, const MaybeLayout& layout);
@@ -101,7 +103,8 @@ class Lowering {
   std::map<int64_t, Value> values_; /*!< of entries */
   std::vector<ModelMemory> memories_;
   std::vector<ModelStep> steps_;
-  std::vector<mxnet::onednn::Buffer> constants_;
+  std::vector<ModelConstant> constants_;
+  std::set<int64_t> deciding_; /*!< weights */
   /*! \brief By memory: values in it, with what they are in other layouts. */
   std::map<size_t, std::vector<std::pair<Value, Value>>> brought_;
   std::map<int64_t, std::vector<const GraphNode*>> users_;
@@ -126,6 +129,8 @@ class NodeLowering {
   float Number(const GraphNode& node, size_t index) const;
   bool keeps_nan() const { return lowering_->keeps_nan(); }
   bool IsWeight(size_t index) const;
+  /*! \brief Is told that of a weight more is kept than a copy in some layout. */
+  void NoteDeciding(size_t index) const { lowering_->NoteDeciding(node_.inputs[index]); }
 
   /*! \name Operands, which have to be asked for in the order in which the maker binds them
    *  \{ */

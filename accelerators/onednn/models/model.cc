@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../../sdk/status.h"
 #include "graph/memory_plan.h"
 
 namespace onednn {
@@ -17,8 +18,11 @@ char* FirstByte(const MXTensor& tensor) {
 }  // namespace
 
 Model::Model(std::vector<ModelMemory> memories, std::vector<ModelStep> steps,
-             std::vector<mxnet::onednn::Buffer> constants)
-    : memories_(std::move(memories)), steps_(std::move(steps)), constants_(std::move(constants)) {
+             std::vector<ModelConstant> constants, std::vector<ModelWeight> weights)
+    : memories_(std::move(memories)),
+      steps_(std::move(steps)),
+      constants_(std::move(constants)),
+      weights_(std::move(weights)) {
   PlanWorkspace();
 }
 
@@ -51,9 +55,33 @@ void Model::PlanWorkspace() {
 
 uint64_t Model::weight_bytes() const {
   uint64_t bytes = 0;
-  for (const mxnet::onednn::Buffer& constant : constants_) bytes += constant.bytes();
+  for (const ModelConstant& constant : constants_) bytes += constant.buffer.bytes();
   for (const ModelStep& step : steps_) bytes += step.primitive.steps->constant_bytes();
   return bytes;
+}
+
+void Model::Update(const std::vector<size_t>& numbers, const MXTensor* given) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const ModelWeight& weight = weights_[numbers[i]];
+    if (weight.bytes == 0) continue;
+    const auto is_it = [&](const void* address) { return address == weight.address; };
+    const auto shares = [&](const ModelWeight& one) { return one.bytes && is_it(one.address); };
+    if (weight.is_deciding || std::count_if(weights_.begin(), weights_.end(), shares) != 1) {
+      mxacc::Unsupported("the model was compiled for the elements of a weight");
+    }
+    const char* data = FirstByte(given[i]);
+    size_t count = 0;
+    for (ModelConstant& constant : constants_) {
+      if (!is_it(constant.address)) continue;
+      std::copy_n(data, weight.bytes, static_cast<char*>(constant.buffer.data()));
+      ++count;
+    }
+    for (ModelStep& step : steps_) {
+      count += step.primitive.steps->Repack(
+          [&](const void* address) { return is_it(address) ? data : nullptr; });
+    }
+    if (count == 0) mxacc::Unsupported("the model has no copy of a weight");
+  }
 }
 
 std::vector<std::string> Model::StepNames() const {
@@ -80,7 +108,7 @@ void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor*
         tensor.data = scratch + memory.index;
         break;
       case Where::kConstant:
-        tensor.data = constants_[memory.index].data();
+        tensor.data = constants_[memory.index].buffer.data();
         break;
     }
     return tensor;

@@ -27,6 +27,19 @@ struct ModelMemory {
   int last{0};  /*!< the last one that reads it */
 };
 
+/*! \brief A weight of the graph, of which the model has copies. */
+struct ModelWeight {
+  const void* address; /*!< where its elements were when the model was made; they may be gone */
+  size_t bytes;
+  bool is_deciding; /*!< whether the model would be another one with other elements */
+};
+
+/*! \brief Memory that a model has of a weight as it is. */
+struct ModelConstant {
+  mxnet::onednn::Buffer buffer;
+  const void* address; /*!< of the weight */
+};
+
 /*! \brief A primitive, and the memories of what it reads and writes. */
 struct ModelStep {
   mxnet::onednn::Primitive primitive;
@@ -40,10 +53,13 @@ struct ModelStep {
 class Model {
  public:
   Model(std::vector<ModelMemory> memories, std::vector<ModelStep> steps,
-        std::vector<mxnet::onednn::Buffer> constants);
+        std::vector<ModelConstant> constants, std::vector<ModelWeight> weights);
 
   uint64_t workspace_bytes() const { return workspace_bytes_; }
   uint64_t weight_bytes() const;
+  /*! \brief Takes other elements for the weights of these numbers, which are as large as before; no
+   * run is under way. Failure, kMXAccUnsupported, where the model has not just copies of one. */
+  void Update(const std::vector<size_t>& numbers, const MXTensor* given);
   /*! \brief The names of the primitives, in order: "onednn.convolution jit:avx512_core". */
   std::vector<std::string> StepNames() const;
   /*! \brief Tensors are row-major, and of the specs that it was made for. */
@@ -56,7 +72,8 @@ class Model {
 
   std::vector<ModelMemory> memories_;
   std::vector<ModelStep> steps_;
-  std::vector<mxnet::onednn::Buffer> constants_;
+  std::vector<ModelConstant> constants_;
+  std::vector<ModelWeight> weights_; /*!< in the graph's order */
   size_t workspace_bytes_{0};
 };
 

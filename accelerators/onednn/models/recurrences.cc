@@ -53,6 +53,7 @@ void CheckUsual(NodeLowering* to) {
 
 GivenOperand Weight(NodeLowering* to, size_t index) {
   if (!to->IsWeight(index)) Unsupported("weights that are computed");
+  to->NoteDeciding(index);  // gates are put in another order
   return to->Operand(index);
 }
 
@@ -64,6 +65,9 @@ void Layer(NodeLowering* to, const char* kind) {
   given.kind = kind;
   given.direction = direction == nullptr ? "forward" : direction->text;
   given.x = to->Operand(size_t{kX});
+  for (const size_t index : {size_t{kInitialH}, size_t{kInitialC}}) {
+    if (to->IsWeight(index)) to->NoteDeciding(index);
+  }
   given.initial_h = to->OptionalOperand(kInitialH);
   if (is_lstm) given.initial_c = to->OptionalOperand(kInitialC);
   given.weight = Weight(to, kW);

@@ -10,7 +10,8 @@
  *
  * - Model(&device, graph, options, settings): with Run(inputs, outputs, workspace),
  *   workspace_bytes() and weight_bytes(). Any thread may run it. It throws Failure, with the id of
- *   the node, where the graph cannot be compiled;
+ *   the node, where the graph cannot be compiled. It may have Update(numbers, weights): that takes
+ *   other elements for those of the graph's weights, and no run is under way;
  *
  * - Device: its memory is that of the host; it has write_rate, a WriteRate;
  *
@@ -26,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../graph/graph.h"
@@ -133,6 +135,12 @@ inline void CheckNode(const Graph& graph, const GraphNode& node) {
   }
 }
 
+/*! \brief Whether models have an Update. */
+template <typename Model, typename = void>
+struct UpdatesWeights : std::false_type {};
+template <typename Model>
+struct UpdatesWeights<Model, std::void_t<decltype(&Model::Update)>> : std::true_type {};
+
 template <typename Backend>
 struct ModelMembers {
   using Device = typename Backend::Device;
@@ -151,12 +159,14 @@ struct ModelMembers {
           source(std::move(of)),
           inputs(graph, graph.inputs),
           outputs(graph, graph.outputs),
+          read(graph),
           model(on, graph, source.options, source.settings) {}
 
     Device* const device;
     const Source source;
     ModelTensors inputs;
     ModelTensors outputs;
+    const Graph read; /*!< whose weights have no data any more */
     typename Backend::Model model;
   };
 
@@ -235,6 +245,14 @@ struct ModelMembers {
     out->flags = kMXAccModelConcurrent | kMXAccModelKeepsWeights;
     out->infer = Infer;
     out->exportModel = ExportModel;
+    if constexpr (UpdatesWeights<typename Backend::Model>::value) {
+      out->updateWeights = [](void* state, const MXTensor* weights, int32_t count) {
+        return StatusOf([&] {
+          auto* of = static_cast<Loaded*>(state);
+          of->model.Update(FindWeights(of->read, weights, count), weights);
+        });
+      };
+    }
     out->unloadModel = [](void* state) { delete static_cast<Loaded*>(state); };
     out->state = loaded.release();
   }

@@ -71,6 +71,30 @@ def test_the_same_as_the_cpu(device, name) -> None:
     assert on_cpu == LEFT.get(name, "")
 
 
+@pytest.mark.parametrize("name", models.MODELS)
+def test_other_weights(device, name) -> None:
+    """Some, then all that are floats: packed again, or compiled again where they are no copies."""
+    graph = models.MODELS[name](width=0.1, **SMALL.get(name, {}))
+    inputs = list(models.example(graph, batch=2).values())
+    plan = PartitionedPlan(graph, device, cache=False)
+    plan(*inputs)
+    weights = {key: graph.weights[key] for key in graph.weights}
+    floating = [key for key, one in weights.items() if one.dtype == "float32" and one.size > 1]
+    random = np.random.default_rng(1)
+    for changed in (floating[::3], floating):
+        for key in changed:
+            weight = np.asarray(graph.weights[key])
+            graph.weights[key] = (weight * random.uniform(0.8, 1.1, weight.shape)).astype("float32")
+        plan.update_weights(graph)
+        for result, expected in zip(plan(*inputs), Plan(graph)(*inputs), strict=True):
+            np.testing.assert_allclose(result.asnumpy(), expected.asnumpy(), rtol=1e-4, atol=1e-4)
+        if name not in COMPILED_AGAIN:
+            assert {model.origin for model in plan.models()} == {"updated"}
+
+
+# Models with weights whose gates are put in another order.
+COMPILED_AGAIN = {"lstm"}
+
 # A graph each, and what it becomes.
 CONV = "float[8,4,3,3] w, float[8] b"
 FUSED = {
