@@ -43,7 +43,11 @@ LOOPS = Levels(
         "tests/mx/test_formulas.py",
         *(
             f"tests/mx/test_reductions.py::test_{name}"
-            for name in ("positions_in_lines", "long_rows_and_columns")
+            for name in (
+                "positions_in_lines",
+                "long_rows_and_columns",
+                "rows_that_are_far_apart",
+            )
         ),
         *("tests/mx/test_softmax.py", "tests/mx/test_sort.py", "tests/mx/test_indexing.py"),
         "tests/mx/test_strided_copies.py",

@@ -86,6 +86,51 @@ def test_long_rows_and_columns(name, dtype):
                     assert_same(getattr(mx.np, name)(ours, axis), expected, exact)
 
 
+# Of more memory than caches hold, where rows are asked for ahead; one is short of rows for that.
+FAR_SHAPES = [(131, 4100), (3, 130_000), (1001, 520), (2, 67, 4100)]
+FAR_NAMES = ["max", "min", "sum", "mean", "std", "all", "argmax", "cumsum"]
+FAR_LAYOUTS = [
+    lambda x: x,
+    lambda x: x[..., ::2],
+    lambda x: x[::-1, ..., ::-2],
+    lambda x: x[..., :130],
+    lambda x: x[..., 5::41],
+    lambda x: x[:, ::-1],
+    lambda x: x.T,
+]
+
+
+@pytest.mark.parametrize("shape", FAR_SHAPES)
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+def test_rows_that_are_far_apart(dtype, shape):
+    """With the extremes of integers, NaN, infinities and zeros of both signs among them."""
+    random = np.random.default_rng(0)
+    array = random.integers(-100, 100, shape).astype(dtype)
+    if dtype == "int64":
+        rare = [np.iinfo(dtype).min, np.iinfo(dtype).max, 2**53 + 1]
+    else:
+        rare = [np.nan, -0.0, 0.0, np.inf]
+    is_rare = random.uniform(size=shape) < 1e-4
+    array[is_rare] = random.choice(np.array(rare, dtype), is_rare.sum())
+    # Where integers are added as floats, large ones of both signs would leave what is rounded.
+    moments = {"mean": array.clip(-100), "std": array.clip(-100)} if dtype == "int64" else {}
+    ours = {name: mx.np.array(moments.get(name, array)) for name in FAR_NAMES}
+    for layout in FAR_LAYOUTS:
+        for axis in (0, *(((0, 1), 1) if len(shape) == 3 else ())):
+            for name in FAR_NAMES:
+                if isinstance(axis, tuple) and name in {"argmax", "cumsum"}:
+                    continue
+                with quiet():
+                    expected = getattr(np, name)(layout(moments.get(name, array)), axis)
+                result = getattr(mx.np, name)(layout(ours[name]), axis)
+                assert result.dtype == expected.dtype
+                if name in {"sum", "mean", "std", "cumsum"} and result.dtype.kind == "f":
+                    rtol = 1e-4 if dtype == "float32" else 1e-11
+                    np.testing.assert_allclose(result.asnumpy(), expected, rtol, rtol * 1000)
+                else:
+                    np.testing.assert_array_equal(result.asnumpy(), expected)
+
+
 @pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] != "c"])
 def test_positions_in_lines(dtype):
     """The first of the extremes wherever it is in a line, and the first NaN before it."""

@@ -8,6 +8,7 @@
 #include "op/kernels/elementwise/gather.h"
 #include "op/kernels/reduction/extremum.h"
 #include "op/reduction/reduction.h"
+#include "op/reduction/rows_ahead.h"
 #include "op/schema/describe.h"
 #include "op/semantics/order.h"
 
@@ -98,9 +99,12 @@ void FindColumns(const char* x, int64_t stride, int64_t columns, int64_t step, i
       T best[kTile];
       T row[kTile];
       typename FindInRow<Order, T>::Position found[kTile] = {};
+      RowsAhead ahead(stride, count, step, n);
+      ahead.Next(x);
       GatherStrided(x, stride, sizeof(T), count, reinterpret_cast<char*>(best));
       for (int64_t r = 1; r < n; ++r) {
         const char* elements = x + r * step;
+        ahead.Next(elements);
         if (stride != sizeof(T)) {
           GatherStrided(elements, stride, sizeof(T), count, reinterpret_cast<char*>(row));
           elements = reinterpret_cast<const char*>(row);

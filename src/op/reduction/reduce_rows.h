@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "op/reduction/reduce_span.h"
+#include "op/reduction/rows_ahead.h"
 
 namespace mxnet {
 namespace op {
@@ -245,8 +246,10 @@ void ReduceRows(const Reduction& r, int64_t begin, int64_t end, char* out) {
   using Combiner = RowCombiner<Reducer, T>;
   using Column = typename Combiner::Column;
   const int64_t stride = r.kept_strides()[r.kept().ndim - 1];
+  const int inner = r.reduced().ndim - 1;
   ForEachRun(r, begin, end, Combiner::kMost, [&](const char* first, int64_t result, int64_t n) {
     Combiner combiner(r, stride, n, result);
+    RowsAhead ahead(stride, n, r.reduced_strides()[inner], r.reduced()[inner]);
     auto* total = combiner.total();
     for (int64_t j = 0; j < n; ++j) total[j] = Column::Start(first + j * stride);
     int64_t rows = 0;
@@ -256,6 +259,7 @@ void ReduceRows(const Reduction& r, int64_t begin, int64_t end, char* out) {
         if (rows < 0) return;
         if (++rows % 8 == 0 && std::all_of(total, total + n, Column::IsSettled)) rows = -1;
       }
+      ahead.Next(x);
       combiner.Add(x);
     });
     combiner.Finish();

@@ -3,6 +3,7 @@
  * \brief cumsum and cumprod.
  */
 #include "op/reduction/reduce.h"
+#include "op/reduction/rows_ahead.h"
 #include "op/schema/describe.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/views.h"
@@ -130,8 +131,11 @@ class ScanInBlocks {
           const int64_t column = result % width;
           const int64_t count = std::min(last - result, width - column);
           char* to = data_ + (result / width * r.count() * width + column) * item_;
+          RowsAhead ahead(stride, count, step, r.count());
           for (Columns columns(this, count); columns.rows < r.count(); to += width * item_) {
-            columns.Add(x + columns.rows * step, stride, to);
+            const char* const row = x + columns.rows * step;
+            ahead.Next(row);
+            columns.Add(row, stride, to);
           }
           x += count * stride;
           result += count;
