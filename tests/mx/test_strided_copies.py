@@ -56,6 +56,23 @@ def test_fill(dtype, step):
         assert_same(ours, array)
 
 
+@pytest.mark.parametrize("step", STEPS)
+def test_floats_of_integers(step):
+    """Of 64 bits, around all powers of two and between floats: rounded once, to even."""
+    powers = [1 << bit for bit in range(63)]
+    steps = [(power, by) for power in powers for by in (*range(-3, 4), power >> 53, power >> 54)]
+    near = [sign * (power + by) for sign in (1, -1) for power, by in steps]
+    random = np.random.default_rng(0).integers(-(2**63), 2**63 - 1, 3000, endpoint=True)
+    ends = np.iinfo("int64")
+    integers = np.array([0, ends.min, ends.min + 1, ends.max, ends.max - 511, *near, *random])
+    ours = mx.np.array(integers)
+    for size in (*range(20), 31, 63, 700, 3000):
+        key = slice(0, size, step) if step > 0 else slice(size, None, step)
+        expected = integers[key].astype("float64")
+        assert_same(ours[key].astype("float64"), expected)
+        assert not np.signbit(ours[key].astype("float64").asnumpy()[expected == 0]).any()
+
+
 @pytest.mark.parametrize("dtype", [name for name in DTYPES if np.dtype(name).itemsize > 1])
 def test_memory_that_is_not_aligned(dtype):
     """Of a foreign array, from which is copied and of which one element fills others."""

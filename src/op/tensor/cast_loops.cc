@@ -105,6 +105,49 @@ struct CastBody {
   }
 };
 
+#if MXNET_CPU_LEVELS
+/*!
+ * \brief int64 to float64 where the processor has no such instruction for registers: each half of
+ * an integer becomes the last bits of a number that is known, and their sum is rounded once.
+ */
+struct CastByHalves {
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    if (strides[0] != sizeof(double) || strides[1] != sizeof(int64_t)) {
+      return CastBody<int64_t, double>::Run(data, strides, n);
+    }
+    constexpr uint64_t kLowHalf = (uint64_t(1) << 32) - 1;
+    constexpr uint64_t kTwoTo52 = uint64_t(0x433) << 52;
+    // The sign's bit counts the other way round.
+    constexpr uint64_t kTwoTo84And63 = uint64_t(0x45300000'80000000);
+    auto* out = reinterpret_cast<double*>(data[0]);
+    auto* in = reinterpret_cast<const int64_t*>(data[1]);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto x = static_cast<uint64_t>(in[i]);
+      out[i] = (FloatOfBits((x >> 32) ^ kTwoTo84And63) - (0x1p84 + 0x1p63 + 0x1p52)) +
+               FloatOfBits((x & kLowHalf) | kTwoTo52);
+    }
+  }
+
+ private:
+  static MXNET_ALWAYS_INLINE double FloatOfBits(uint64_t bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  }
+};
+#endif
+
+/*! \brief The loop of a conversion for the processor. */
+template <typename From, typename To>
+InnerLoop CastForCpu() {
+#if MXNET_CPU_LEVELS
+  if constexpr (std::is_same_v<From, int64_t> && std::is_same_v<To, double>) {
+    if (HostCpuLevel() < CpuLevel::kAvx512) return ForCpu<CastByHalves>();
+  }
+#endif
+  return ForWideCpu<CastBody<From, To>>();
+}
+
 /*! \brief Whether a conversion is one of many that registers of any width hold. */
 template <typename From, typename To>
 constexpr bool kGainsFromCpu = !kIsComplexType<From> && !kIsHalfType<From>;
@@ -115,7 +158,7 @@ constexpr int64_t kFewElements = 32;
 template <typename From, typename To>
 void CastRun(char* const* data, const int64_t* strides, int64_t n) {
   if constexpr (kGainsFromCpu<From, To>) {
-    static const InnerLoop run = ForWideCpu<CastBody<From, To>>();
+    static const InnerLoop run = CastForCpu<From, To>();
     const bool writes_dense = strides[0] == sizeof(To);
     if (!writes_dense || strides[1] == sizeof(From) || strides[1] == 0 || n < kFewElements) {
       return run(data, strides, n);
