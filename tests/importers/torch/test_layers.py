@@ -162,6 +162,22 @@ def resizes() -> list[Case]:
                         [x2],
                     )
                 )
+    x4 = floats(1, 1, 10, 20) / 8
+    for mode in ("nearest", "nearest-exact", "bilinear", "bicubic"):
+        # Products that are about whole numbers, and lengths that stay what they are.
+        for to in (
+            {"scale_factor": (1.1, 0.9)},
+            {"scale_factor": (0.4, 2.3)},
+            {"scale_factor": (1 / 3, 1.2)},
+            {"scale_factor": (1.05, 0.7)},
+            {"size": (11, 52)},
+            {"size": (30, 5)},
+        ):
+
+            def uneven(x, mode=mode, to=to):
+                return F.interpolate(x, **to, mode=mode)
+
+            cases.append(Case(f"{mode} {to}", uneven, [x4]))
     grid = torch.stack([floats(1, 3, 3), floats(1, 3, 3)], -1).clamp(-1.2, 1.2)
     return [
         *cases,

@@ -213,6 +213,8 @@ def test_pools_of_any_size() -> None:
             F.adaptive_avg_pool2d(x, 1),
             F.unfold(x, 2, stride=2),
             F.interpolate(x, scale_factor=1.5, mode="bilinear", align_corners=True),
+            F.interpolate(x, scale_factor=(0.7, 1.4)),
+            F.interpolate(x, (x.shape[2] * 3 // 2, x.shape[3] + 1), mode="nearest-exact"),
             F.pixel_shuffle(x, 2),
             F.pixel_unshuffle(F.pixel_shuffle(x, 2), 2),
             F.group_norm(x, 2),

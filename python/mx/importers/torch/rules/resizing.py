@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import onnx_ir as ir
 
-from .._builder import Builder, Size
+from .._builder import Builder, Size, dtype_of, rank_of
 from .._rule import Unsupported, rule
 
 
@@ -19,8 +20,13 @@ def _resize(
 ) -> ir.Value:
     corners = attributes["coordinate_transformation_mode"] == "align_corners"
     if scale_factors is not None and output_size is None and not corners:
-        scales = b.constant([1.0, 1.0, *scale_factors], ir.DataType.FLOAT)
-        return b.Resize(x, None, scales, **attributes)
+        lengths = b.sizes(x)[2:]
+        copies = attributes["mode"] != "cubic" or "antialias" in attributes
+        scales = [
+            _scale(length, factor, copies=copies)
+            for length, factor in zip(lengths, scale_factors, strict=True)
+        ]
+        return b.Resize(x, None, b.constant([1.0, 1.0, *scales], ir.DataType.FLOAT), **attributes)
     sizes = output_size
     if sizes is None:
         # Corners are aligned with the whole number of elements, whatever the factor is.
@@ -28,6 +34,20 @@ def _resize(
         sizes = [_scaled(b, b.size(x, axis), by) for axis, by in enumerate(scale_factors, 2)]
     whole = b.vector([b.size(x, 0), b.size(x, 1), *sizes])
     return b.Resize(x, None, None, whole, **attributes)
+
+
+def _scale(length: Size, factor: float, *, copies: bool) -> float:
+    """The factor as float32, rounded so that as many elements are made as torch makes: 0.9 rounded
+    down would make 17 of 20, and not 18. Where as many are made, some modes copy them."""
+    near = np.float32(factor)
+    above = float(near if float(near) >= factor else np.nextafter(near, np.float32(np.inf)))
+    if not isinstance(length, int):
+        return above
+    below = float(near if float(near) <= factor else np.nextafter(near, np.float32(0)))
+    size = int(length * factor)
+    if copies and size == length:
+        return 1.0
+    return above if int(length * above) == size else below
 
 
 def _scaled(b: Builder, length: Size, factor: float) -> Size:
@@ -44,6 +64,8 @@ def nearest(
     output_size: Sequence[Size] | None,
     scale_factors: Sequence[float] | None,
 ) -> ir.Value:
+    if not _is_even(b, x, output_size, scale_factors):
+        return _chosen(b, x, output_size, scale_factors, 0)
     return _resize(
         b,
         x,
@@ -66,6 +88,8 @@ def nearest_exact(
     output_size: Sequence[Size] | None,
     scale_factors: Sequence[float] | None,
 ) -> ir.Value:
+    if not _is_even(b, x, output_size, scale_factors):
+        return _chosen(b, x, output_size, scale_factors, 0.5)
     return _resize(
         b,
         x,
@@ -75,6 +99,56 @@ def nearest_exact(
         nearest_mode="round_prefer_ceil",
         coordinate_transformation_mode="half_pixel",
     )
+
+
+def _is_even(
+    b: Builder,
+    x: ir.Value,
+    output_size: Sequence[Size] | None,
+    scale_factors: Sequence[float] | None,
+) -> bool:
+    """Whether each element is repeated, or every n-th taken, so that no rounding chooses."""
+    if output_size is None:
+        return all(factor in (0.25, 0.5) or factor % 1 == 0 for factor in scale_factors or ())
+    lengths = [(b.size(x, axis), size) for axis, size in enumerate(output_size, 2)]
+    return all(
+        isinstance(length, int) and isinstance(size, int) and 0 in (length % size, size % length)
+        for length, size in lengths
+    )
+
+
+def _chosen(
+    b: Builder,
+    x: ir.Value,
+    output_size: Sequence[Size] | None,
+    scale_factors: Sequence[float] | None,
+    offset: float,
+) -> ir.Value:
+    """The elements that torch takes: it multiplies by the inverse, which is rounded otherwise than
+    the division of ONNX where a quotient is about a whole number."""
+    dtype = ir.DataType.DOUBLE if dtype_of(x) == ir.DataType.DOUBLE else ir.DataType.FLOAT
+    for index in range(rank_of(x) - 2):
+        length = b.size(x, index + 2)
+        factor = scale_factors[index] if scale_factors else None
+        size = (output_size or ())[index] if factor is None else _scaled(b, length, factor)
+        whole = b.cast(b.scalar(length), dtype)
+        step = b.Div(whole, b.cast(b.scalar(size), dtype))
+        if factor is not None:
+            # Where what is made is as long or twice as long, the factor does not count.
+            once, twice = (b.Equal(b.scalar(size), b.scalar(b.times(length, n))) for n in (1, 2))
+            counts = b.Or(once, twice) if offset == 0 else b.constant(False, ir.DataType.BOOL)
+            step = b.Where(counts, step, b.constant(1 / factor, dtype))
+        at = b.cast(b.range(0, size), dtype)
+        near = b.cast(b.Floor(b.Mul(b.Add(at, offset) if offset else at, step)), ir.DataType.INT64)
+        others = [b.size(x, axis) for axis in range(rank_of(x))]
+        x = b.Gather(x, b.Min(near, b.minus(length, 1)), axis=index + 2)
+        x.shape = ir.Shape(
+            [
+                extent if isinstance(extent, int) else None
+                for extent in (*others[: index + 2], size, *others[index + 3 :])
+            ]
+        )
+    return x
 
 
 def _coordinates(align_corners: bool) -> str:
