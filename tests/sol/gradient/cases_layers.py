@@ -390,6 +390,18 @@ case(
     r(1, 2, 5, 4),
     torch=lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
 )
+# Of which one query has no key.
+MASK = numpy.array([[1, 1, 0, 1, 1], [0, 0, 0, 0, 0], [1, 0, 1, 0, 1]], bool)
+for mask in (MASK, numpy.where(MASK, 0.5, -numpy.inf)):
+    case(
+        "Attention",
+        r(1, 2, 3, 4),
+        r(1, 2, 5, 4),
+        r(1, 2, 5, 4),
+        mask,
+        fixed=(3,),
+        torch=lambda q, k, v, mask: F.scaled_dot_product_attention(q, k, v, mask),
+    )
 case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=(1, 2))
 
 case(

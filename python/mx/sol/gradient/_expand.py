@@ -15,6 +15,7 @@ from ...graph.lowering._value import Value
 from ...importers._builder import Names
 from ._copies import Copy, let_go
 from ._differentiate import depending, leading, no_gradient
+from ._masked_rows import unmask
 from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, name_of
 from ._writer import Writer
 
@@ -90,6 +91,9 @@ def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
         copy = Copy(to, function, values)
     except (NoBody, Declined) as error:
         raise no_gradient(node, f"there is no rule for it, and {error}") from None
+    query = node.inputs[0]
+    if name_of(node) == "Attention" and query is not None and query.dtype is not None:
+        unmask(to, query.dtype)
     found = [copy.of(value) for value in function.outputs[: len(node.outputs)]]
     # An output that is an input would take that one's name.
     return [to.Identity(one) if one in node.inputs else one for one in found]

@@ -155,4 +155,6 @@ def safe_softmax(b: Builder, x: ir.Value, dim: int, dtype: object = None) -> ir.
     """Rows that are masked altogether give zeros."""
     x = b.cast(x, b.out)
     masked = b.Equal(b.ReduceMax(x, [dim], keepdims=1), float("-inf"))
-    return b.Where(masked, b.constant(0, dtype_of(x)), b.Softmax(x, axis=dim))
+    zero = b.constant(0, dtype_of(x))
+    # Of such rows softmax would be NaN, and so would be the gradient.
+    return b.Where(masked, zero, b.Softmax(b.Where(masked, zero, x), axis=dim))
