@@ -60,9 +60,10 @@ def test_the_padding_of_embeddings_is_not_trained(padding: int) -> None:
     torch.testing.assert_close(model.weight.grad, other.weight.grad)
 
 
-def test_gradients_scaled_by_frequency_are_rejected() -> None:
-    indices = torch.tensor([0, 0, 1])
-    fast = sol.optimize(nn.Embedding(2, 3, scale_grad_by_freq=True), indices)
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_gradients_scaled_by_frequency_are_rejected(kind: type[nn.Module]) -> None:
+    indices = torch.tensor([[0, 0, 1]])
+    fast = sol.optimize(kind(2, 3, scale_grad_by_freq=True), indices)
     with pytest.raises(GraphError, match="scale_grad_by_freq"):
         fast.train()(indices)
 

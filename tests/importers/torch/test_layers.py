@@ -202,7 +202,7 @@ def resizes() -> list[Case]:
                 ),
                 [x2, grid],
             )
-            for mode in ("bilinear", "nearest")
+            for mode in ("bilinear", "nearest", "bicubic")
             for padding in ("zeros", "border", "reflection")
         ],
         Case(

@@ -286,6 +286,8 @@ def embedding_bag(
 ) -> tuple[ir.Value]:
     if padding_idx >= 0:
         raise Unsupported("padding_idx")
+    if scale_grad_by_freq and b.training is not None:
+        raise Unsupported("scale_grad_by_freq=True in training")
     rows = b.Gather(weight, indices)
     if per_sample_weights is not None:
         rows = b.Mul(rows, b.Unsqueeze(per_sample_weights, [1]))

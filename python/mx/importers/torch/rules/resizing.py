@@ -250,6 +250,8 @@ def grid_sampler(
     padding_mode: int,
     align_corners: bool,
 ) -> ir.Value:
+    if (interpolation_mode, padding_mode) == (2, 1):
+        x, grid = _with_edges(b, x, grid, align_corners)
     return b.GridSample(
         x,
         grid,
@@ -257,3 +259,22 @@ def grid_sampler(
         padding_mode=_PADDING[padding_mode],
         align_corners=int(align_corners),
     )
+
+
+def _with_edges(
+    b: Builder, x: ir.Value, grid: ir.Value, align_corners: bool
+) -> tuple[ir.Value, ir.Value]:
+    """An image with its edges repeated twice, and the grid for it.
+
+    Outside of an image torch takes the edge for each element that a cubic needs, and ONNX takes the
+    cubic at the edge: on the edges as they are repeated here the two are the same.
+    """
+    dtype = dtype_of(grid)
+    less = int(align_corners)
+    shares = []
+    for axis in (3, 2):
+        length = b.size(x, axis)
+        part, whole = (b.scalar(b.plus(length, more - less)) for more in (0, 4))
+        shares.append(b.Unsqueeze(b.Div(b.cast(part, dtype), b.cast(whole, dtype)), [0]))
+    padded = b.Pad(x, [0, 0, 2, 2, 0, 0, 2, 2], mode="edge")
+    return padded, b.Mul(grid, b.Concat(*shares, axis=0))
