@@ -345,11 +345,16 @@ def test_all_unsupported_arguments_are_named() -> None:
         return F.max_pool2d(x, 2), F.avg_pool2d(x, 3, 1, 1, True, divisor_override=2), x.int() << x
 
     def ints_pooled(x: torch.Tensor) -> Any:
-        return A.max_pool2d_with_indices(x.int(), [2]), F.adaptive_max_pool2d(x, (3, 7), True)[1]
+        return (
+            A.max_pool2d_with_indices(x.int(), [2]),
+            F.adaptive_max_pool2d(x, (3, 7), True)[1],
+            F.avg_pool2d(x.long(), 2),
+        )
 
     with pytest.raises(GraphError, match="max_pool2d_with_indices.*\n?.*elements of int32") as one:
         load(Call(ints_pooled), (floats(1, 1, 8, 8),))
-    assert "2 calls of operators" in str(one.value)
+    assert "3 calls of operators" in str(one.value)
+    assert "averages of integers" in str(one.value)
     assert "result 1 of it has no ONNX operator" in str(one.value)
 
 

@@ -76,6 +76,8 @@ def _avg_pool(
 ) -> ir.Value:
     kernel = each(kernel_size, spatial)
     pads = each(padding, spatial)
+    if dtype_of(x) not in FLOATS:
+        raise Unsupported("averages of integers")
     if divisor_override is not None and ceil_mode:
         raise Unsupported("divisor_override together with ceil_mode")
 
