@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import partial
 
@@ -251,3 +252,51 @@ def test_a_second_start(load_refacc, tmp_path, monkeypatch) -> None:
     changed = with_weights(STATIC, a=2, b=4)
     plan.update_weights(changed)
     same(plan(X), Plan(changed)(X))
+    # The model of the start is gone, and the two weights of the other are there.
+    gc.collect()
+    mx.empty_cache(ctx)
+    assert ctx.configure()["live"] == "2"
+
+
+def test_nothing_of_the_weights_before_is_kept(load_refacc) -> None:
+    ctx = load_refacc("updates")
+    graph = with_weights(STATIC, a=2, b=3)
+    before = weakref.ref(graph.model.graph.initializers["b"].const_value)
+    plan = PartitionedPlan(graph, ctx, cache=False)
+    plan(X)
+    del graph
+    plan.update_weights(with_weights(STATIC, a=2, b=4))
+    plan(X)
+    gc.collect()
+    assert before() is None
+
+
+def test_an_array_that_is_written_after_an_update_that_failed(load_refacc) -> None:
+    ctx = load_refacc("updates")
+    graph, array = with_weights(STATIC, a=2, b=3), numpy.full((1, 4), 5, "float32")
+    plan = PartitionedPlan(graph, ctx, cache=False, fallback="error")
+    graph.weights["b"] = array
+    ctx.configure(faults="updateWeights,loadModel@1")
+    with pytest.raises(NotImplementedError, match="loadModel failed"):
+        plan.update_weights(graph)
+    ctx.configure(faults="")
+    array[:] = 7
+    plan.update_weights(graph)
+    same(plan(X), Plan(graph)(X))
+
+
+def test_an_array_that_is_written_after_a_model_was_loaded_again(lone) -> None:
+    ctx = lone("updates")
+    graph, array = with_weights(ONE, a=2, b=3), numpy.full((1, 4), 5, "float32")
+    graph.weights["b"] = array
+    plan = PartitionedPlan(graph, ctx, cache=False)
+    plan(X)
+    ctx.configure(faults="infer=crash")
+    with pytest.raises(RuntimeError, match="ended by signal 6"):
+        plan(X)
+    lone("updates")
+    while "since their model failed" in plan.summary():
+        plan(X)
+    array[:] = 7
+    plan.update_weights(graph)
+    same(plan(X), Plan(graph)(X))

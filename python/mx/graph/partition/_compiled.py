@@ -137,6 +137,10 @@ class Compiler:
         self._known[digest] = loaded
         return loaded
 
+    def forget_kept(self) -> None:
+        """Drops models that `load_kept` gave, of which no graph is known yet."""
+        self._known.clear()
+
     def has_whole(self, digest: str) -> bool:
         """Whether the cache has the model of a digest with its weights, as far as was seen."""
         return digest in self._whole

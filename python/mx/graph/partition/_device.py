@@ -105,7 +105,8 @@ class Device:
         return np.asarray(content, ctx=self.memory)
 
     def forget_weights(self) -> None:
-        """Drops the copies of weights that were made to compile models."""
+        """Drops the copies of weights that were made to compile models: the next time the elements
+        may be others."""
         self._weights.clear()
 
     def source(
@@ -150,16 +151,16 @@ class Device:
     def _weight(self, wiring: Wiring, value: onnx_ir.Value) -> tuple[Any, str]:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
         key = value.const_value if value.const_value is not None else value
-        if id(key) not in self._weights:
+        found = self._weights.get(id(key))
+        if found is None:
             array: Any = wiring.elements(value)
             if not _is_fixed(array):
                 # A copy, so that what is compiled is what the digest is of.
                 with cpu():
                     array = np.array(array)
             digest = str(_content_hash(array, self.hash_key))
-            self._weights[id(key)] = (key, array, digest)
-        _, array, digest = self._weights[id(key)]
-        return array, digest
+            found = self._weights[id(key)] = (key, array, digest)
+        return found[1:]
 
 
 def _is_fixed(array: Any) -> bool:

@@ -374,8 +374,11 @@ class Placement:
 
     def _load_again(self, piece: Piece) -> None:
         """Gives a piece another model, after the process that had its model has ended."""
-        source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
-        loaded = self._device.compiler.load(source)
+        try:
+            source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
+            loaded = self._device.compiler.load(source)
+        finally:
+            self._device.forget_weights()
         self._models[piece.positions], piece.model = loaded, loaded.model
 
     def models(self) -> list[Loaded]:

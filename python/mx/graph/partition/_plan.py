@@ -150,7 +150,10 @@ class PartitionedPlan(Plan):
             )
         with self._placing:
             self._graph, self._source, self._starts = prepared, None, None
+            self._device.forget_weights()
+            self._device.compiler.forget_kept()
             with self._lock:
+                self._inputs = inputs  # those of before have the graph of before
                 for key, placement in self._placements.items():
                     placement.retire()
                     if isinstance(placement, Placement):
