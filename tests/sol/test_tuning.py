@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
+import threading
 import warnings
 
 import numpy
@@ -386,6 +387,37 @@ def test_the_plan_that_was_compared_is_used(without_gen, cache) -> None:
         fast[0].weight.copy_(torch.rand(4, 8))
         expected = torch.softmax(torch.nn.functional.linear(x, fast[0].weight, fast[0].bias), 1)
         torch.testing.assert_close(fast(x), expected)
+
+
+def test_weights_that_changed_before_tuning_ends_early(without_gen, cache, monkeypatch) -> None:
+    """Neither a call behind it nor one of another thread meanwhile has those of before."""
+    torch = pytest.importorskip("torch")
+    module, x = torch.nn.Linear(8, 4).eval(), torch.ones(2, 8)
+
+    def expected():
+        return torch.nn.functional.linear(x, module.weight, module.bias)
+
+    found = []
+
+    def work() -> None:
+        with torch.no_grad():
+            found.append(torch.allclose(fast(x), expected()))
+
+    def interrupt(*args: object) -> None:
+        other.start()
+        raise KeyboardInterrupt
+
+    other = threading.Thread(target=work)
+    monkeypatch.setattr(_tuner, "_by_gain", interrupt)
+    with torch.no_grad():
+        fast = sol.optimize(module, x)
+        fast(x)
+        module.weight.mul_(2)
+        with pytest.raises(KeyboardInterrupt):
+            sol.tune(fast, 0.1, again=True)
+        other.join()
+        assert found == [True]
+        torch.testing.assert_close(fast(x), expected())
 
 
 def test_autotune(without_gen, cache) -> None:

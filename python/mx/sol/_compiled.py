@@ -119,8 +119,6 @@ class Compiled:
         arrays = self.example_arrays()
         with self._lock:
             key = self._key(_shapes_of(arrays))
-            self.holder.look()
-            self._versions.clear()
             self._tune(key, arrays, seconds, progress, again)
             return self._tunings.get(key)
 

@@ -40,9 +40,12 @@ def tune(
     most = float(config["tuning_seconds"] if seconds is None else seconds)
     found = {}
     for name, part in parts_of(model, "tune"):
-        tuning = part.compiled.tune(most, progress, again)
+        part.refresh()  # for other threads, too, that run it meanwhile
+        try:
+            tuning = part.compiled.tune(most, progress, again)
+        finally:
+            part.forget()  # whatever it has ready is of the plan before
         if tuning is None:
             raise NotImplementedError("sol.tune: only layers on the CPU are measured")
         found[name] = tuning
-        part.forget()  # whatever it has ready is of the plan before
     return found[""] if list(found) == [""] else Tunings(found)
