@@ -93,7 +93,7 @@ def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
         raise no_gradient(node, f"there is no rule for it, and {error}") from None
     query = node.inputs[0]
     if name_of(node) == "Attention" and query is not None and query.dtype is not None:
-        unmask(to, query.dtype)
+        unmask(to, copy.nodes, query.dtype)
     found = [copy.of(value) for value in function.outputs[: len(node.outputs)]]
     # An output that is an input would take that one's name.
     return [to.Identity(one) if one in node.inputs else one for one in found]

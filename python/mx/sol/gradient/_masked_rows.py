@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
 from ._writer import Writer
 
 
-def unmask(to: Writer, dtype: ir.DataType) -> None:
-    """Adds nothing to the scores of rows of which a `Where` replaces the weights by zeros.
+def unmask(to: Writer, nodes: Sequence[ir.Node], dtype: ir.DataType) -> None:
+    """Adds nothing to the scores of rows of which a `Where` replaces the weights by zeros, among
+    the nodes of one attention.
 
     With -inf added to all of a row its weights would be NaN, and so the gradient that flows back
     through them: NaN times the zero that is left of it.
     """
-    for node in list(to.graph):
+    for node in nodes:
         if node.op_type != "Where" or not _is_softmax(node.inputs[2]):
             continue
         masked = node.inputs[0]
@@ -21,7 +24,7 @@ def unmask(to: Writer, dtype: ir.DataType) -> None:
         if largest is None:
             continue
         for use in list(largest.uses()):
-            if use.node.op_type == "Add":
+            if use.node.op_type == "Add" and use.node in nodes:
                 added = to.Where(masked, to.constant(0, dtype), largest, dtype=dtype)
                 use.node.replace_input_with(use.idx, added)
     to.graph.sort()
