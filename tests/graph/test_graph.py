@@ -85,6 +85,10 @@ def test_replaces_weights() -> None:
         graph.weights["c"] = numpy.zeros(2, "float32")
     with pytest.raises(GraphError, match="the weight 'b' is used, so it stays"):
         del graph.weights["b"]
+    scaled = graph_of("scaled (float[2] x) => (float[2] y) <float s = {2}> { y = Mul(x, s) }")
+    for number in (numpy.array(3, "float32"), numpy.float32(4)):
+        scaled.weights["s"] = number
+        assert scaled.weights["s"].shape == () and scaled.weights["s"] == number
 
 
 def test_copies_are_apart() -> None:

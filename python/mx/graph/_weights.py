@@ -36,7 +36,7 @@ class Weights(MutableMapping[str, numpy.ndarray[Any, Any]]):
     def __setitem__(self, name: str, array: Any) -> None:
         """Gives a weight other elements, of the same shape and dtype; raises GraphError if not."""
         old = self._tensor(name)
-        new = numpy.ascontiguousarray(array)
+        new = numpy.asarray(array, order="C")
         shape, dtype = dims_of(old.shape), dtype_name(old.dtype)
         came = onnx_ir.tensor(new, name=name)
         if dims_of(came.shape) != shape or came.dtype != old.dtype:
