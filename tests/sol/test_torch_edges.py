@@ -68,6 +68,41 @@ def test_gradients_scaled_by_frequency_are_rejected(kind: type[nn.Module]) -> No
         fast.train()(indices)
 
 
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.b.weight = self.a.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.b(self.a(x))
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_weights_that_are_tied_no_longer(is_trained: bool) -> None:
+    model, x = Tied().train(is_trained), torch.randn(2, 3)
+    with torch.set_grad_enabled(is_trained):
+        fast = sol.optimize(model, x)
+        torch.testing.assert_close(fast(x), model(x))
+        model.b.weight = nn.Parameter(torch.randn(3, 3))
+        with pytest.raises(TypeError, match=r"'a.weight' and 'b.weight' were one weight .* two"):
+            fast(x)
+        model.a.weight = model.b.weight
+        torch.testing.assert_close(fast(x), model(x))
+
+
+def test_a_step_of_weights_that_are_tied_no_longer() -> None:
+    model, x = Tied(), torch.randn(2, 3)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    step = sol.training_step(model, F.mse_loss, optimizer)
+    step(x, x)
+    model.b.weight = nn.Parameter(torch.ones(3, 3))
+    optimizer.add_param_group({"params": [model.b.weight]})
+    with torch.no_grad():
+        expected = F.mse_loss(model(x), x)
+    torch.testing.assert_close(step(x, x), expected)
+
+
 class Counts(nn.Module):
     """Changes a buffer in each call."""
 

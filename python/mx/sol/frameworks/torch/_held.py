@@ -103,11 +103,42 @@ def _attribute_of(module: Any, name: str, tensor: Any) -> tuple[dict[str, Any], 
     return (attributes, key) if attributes.get(key) is tensor else ({key: tensor}, key)
 
 
+class Ties:
+    """Parameters and buffers that have several names in a module, and one in its graphs."""
+
+    def __init__(self, module: Any) -> None:
+        first: dict[int, str] = {}
+        self._names: list[tuple[str, str]] = []
+        for each in (module.named_parameters, module.named_buffers):
+            for name, tensor in each(remove_duplicate=False):
+                known = first.setdefault(id(tensor), name)
+                if known != name:
+                    self._names.append((known, name))
+        self._pairs = [[_owner_of(module, name) for name in names] for names in self._names]
+
+    def locations(self) -> list[tuple[dict[str, Any], str]]:
+        """The dictionaries that they are in, and their keys there."""
+        return [location for pair in self._pairs for location in pair]
+
+    def broken(self) -> str:
+        """Which of them is two weights now, for an error; "" where none is."""
+        for names, pair in zip(self._names, self._pairs, strict=True):
+            one, other = (owner.get(key) for owner, key in pair)
+            if one is not other:
+                return (
+                    f"{names[0]!r} and {names[1]!r} were one weight when the model was optimized,"
+                    " and are two now"
+                )
+        return ""
+
+
 class ModuleTree:
-    """The modules in a module, to notice that one is in the position of another."""
+    """The modules in a module, to notice that one is in the position of another, or that what they
+    shared is two weights."""
 
     def __init__(self, module: Any) -> None:
         self.modules = list(module.modules())
+        self._ties = Ties(module)
         inner = [(one._modules, key) for one in self.modules for key in one._modules]
         self._dicts, self._keys = [one for one, _ in inner], [key for _, key in inner]
         self._seen = list(map(getitem, self._dicts, self._keys))
@@ -115,9 +146,14 @@ class ModuleTree:
     def is_same(self) -> bool:
         """Whether all of them are where they were."""
         try:
-            return all(map(is_, map(getitem, self._dicts, self._keys), self._seen))
+            same = all(map(is_, map(getitem, self._dicts, self._keys), self._seen))
         except KeyError:
             return False
+        return same and not self._ties.broken()
+
+    def difference(self) -> str:
+        """What is not the same, for an error."""
+        return self._ties.broken() or "a module is another one than when the model was optimized"
 
 
 def _owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:

@@ -122,7 +122,7 @@ class TorchSource(Source):
         return self.state.check_but_for_hooks() == "changed"
 
     def look(self) -> None:
-        """See Source. TypeError where a module is another one."""
+        """See Source. TypeError where a module is another one, or a weight is two now."""
         assert self.state is not None
         replaced = self.state.replaced_module()
         if replaced is not None:
@@ -130,6 +130,8 @@ class TorchSource(Source):
                 f"{self.name}: the module {replaced!r} is another one than when the model was"
                 " optimized: optimize it again"
             )
+        if broken := self.state.ties.broken():
+            raise TypeError(f"{self.name}: {broken}: optimize it again")
         self.state.look()
 
     # -- arguments --

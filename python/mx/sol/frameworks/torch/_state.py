@@ -15,6 +15,7 @@ from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ...._cython.watch import Reader, Watch  # type: ignore[import-not-found]
+from ._held import Ties
 from ._hooks import HOOKS
 
 _READER = Reader(torch._C.TensorBase._version, torch._C.TensorBase.data_ptr)
@@ -71,6 +72,7 @@ class State:
         self._counters_in = [
             (one._buffers, _COUNTER) for one in set(self._modules) if _has_counter(one._buffers)
         ]
+        self.ties = Ties(module)
         self._weights: list[Any] = []
         self._steps = [0]  # of optimizers that have a weight; those that are fused count no version
         with _lock:
@@ -95,6 +97,7 @@ class State:
                 self._constants[name] = constants[target]
         self._names = list(self._weights_in)
         found = [*self._weights_in.values(), *self._counters_in, *self._modules_in]
+        found += self.ties.locations()
         self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]
         self._spec = [(tensor.dtype, tensor.shape) for tensor in self.weights()]
         self.look()

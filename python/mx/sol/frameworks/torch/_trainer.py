@@ -86,10 +86,7 @@ class Trainer:
 
     def _key(self, tensors: Sequence[Any]) -> Any:
         if not self._tree.is_same():
-            raise TypeError(
-                f"{self._source.name}: a module is another one than when the model was optimized:"
-                " optimize it again"
-            )
+            raise TypeError(f"{self._source.name}: {self._tree.difference()}: optimize it again")
         wanted: tuple[bool, ...] = ()
         if torch.is_grad_enabled():
             parameters = map(getitem, self._dicts, self._keys)
