@@ -41,15 +41,15 @@ endif
 
 $(OUT)/$(NAME)/%.o: %.cc Makefile $(SDK)/plugin.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c $< -o $@
+	$(COMPILE) -MMD -MP -MT $@ -c $< -o $@
 
 $(OUT)/$(NAME)/sdk/%.o: $(SDK)/%.cc Makefile $(SDK)/plugin.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c $< -o $@
+	$(COMPILE) -MMD -MP -MT $@ -c $< -o $@
 
 $(OUT)/$(NAME)/src/%.o: ../../src/%.cc Makefile $(SDK)/plugin.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c $< -o $@
+	$(COMPILE) -MMD -MP -MT $@ -c $< -o $@
 
 -include $(OBJECTS:.o=.d)
 
