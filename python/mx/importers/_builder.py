@@ -282,6 +282,12 @@ class Builder:
         zero = 0 in known or (-1 not in shape and bool(unknown))
         return self.Reshape(x, self.vector(shape), allowzero=1 if zero else None)
 
+    def with_axis(self, x: ir.Value) -> ir.Value:
+        """With a first axis of length 1."""
+        result: ir.Value = self.Unsqueeze(x, [0])
+        result.shape = ir.Shape([1, *shape_of(x)])
+        return result
+
     def expand(self, x: ir.Value, shape: Sequence[Size]) -> ir.Value:
         """Broadcasts to a shape."""
         own = shape_of(x)

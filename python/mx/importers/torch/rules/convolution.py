@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from .._builder import Builder, Size, rank_of, shape_of, static
+from .._builder import Builder, Size, rank_of, static
 from .._rule import rule
 
 
@@ -77,9 +77,7 @@ def im2col(
     stride: Sequence[int],
 ) -> ir.Value:
     if rank_of(x) == 3:
-        batched = b.Unsqueeze(x, [0])
-        batched.shape = ir.Shape([1, *shape_of(x)])
-        return b.Squeeze(im2col(b, batched, kernel_size, dilation, padding, stride), [0])
+        return b.Squeeze(im2col(b, b.with_axis(x), kernel_size, dilation, padding, stride), [0])
     kernel, gaps, pads, steps = (each(v, 2) for v in (kernel_size, dilation, padding, stride))
     channels = b.size(x, 1)
     lengths = [b.size(x, axis) for axis in (2, 3)]

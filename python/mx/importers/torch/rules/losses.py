@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from .._builder import Builder, dtype_of, rank_of
-from .._rule import Unsupported, rule
+from .._rule import rule
 
 _REDUCTIONS = ("none", "mean", "sum")
 
@@ -22,7 +22,7 @@ def cross_entropy(
 ) -> ir.Value:
     is_classes = dtype_of(target).is_integer()
     if rank_of(scores) == 1:  # one item, without an axis for more
-        scores, target = _with_axis(b, scores), _with_axis(b, target)
+        scores, target = b.with_axis(scores), b.with_axis(target)
         if reduction == 0:
             result = cross_entropy(
                 b, scores, target, weight, reduction, ignore_index, label_smoothing
@@ -114,7 +114,7 @@ def multilabel_margin(
     torch's own decomposition also counts what is behind the -1.
     """
     if rank_of(scores) == 1:
-        result = multilabel_margin(b, _with_axis(b, scores), _with_axis(b, target), reduction)
+        result = multilabel_margin(b, b.with_axis(scores), b.with_axis(target), reduction)
         return b.Squeeze(result, [0]) if reduction == 0 else result
     dtype = dtype_of(scores)
     classes = b.size(scores, 1)
@@ -131,12 +131,3 @@ def multilabel_margin(
     if reduction == 0:
         return losses
     return b.ReduceSum(losses, keepdims=0) if reduction == 2 else b.ReduceMean(losses, keepdims=0)
-
-
-def _with_axis(b: Builder, x: ir.Value) -> ir.Value:
-    """With a first axis of length 1."""
-    result = b.Unsqueeze(x, [0])
-    if x.shape is None:
-        raise Unsupported("a shape that is not known")
-    result.shape = ir.Shape([1, *x.shape])
-    return result

@@ -22,9 +22,7 @@ def _batched(
     """What `write` gives for images with a batch axis, which torch lets be left out."""
     if rank_of(x) == spatial + 2:
         return write(x)
-    batched = b.Unsqueeze(x, [0])
-    batched.shape = ir.Shape([1, *shape_of(x)])
-    return [b.Squeeze(result, [0]) for result in write(batched)]
+    return [b.Squeeze(result, [0]) for result in write(b.with_axis(x))]
 
 
 def _max_pool(

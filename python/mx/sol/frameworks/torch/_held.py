@@ -21,7 +21,7 @@ class StateArrays:
     def __init__(self, module: Any, names: Sequence[str]) -> None:
         self._module_name = type(module).__name__
         self._names = list(names)
-        owners = [_owner_of(module, name) for name in names]
+        owners = [owner_of(module, name) for name in names]
         self._dicts, self._keys = [owner for owner, _ in owners], [key for _, key in owners]
         self.tensors: list[Any] = list(map(getitem, self._dicts, self._keys))
         self._spec = [(tensor.dtype, tensor.shape) for tensor in self.tensors]
@@ -114,7 +114,7 @@ class Ties:
                 known = first.setdefault(id(tensor), name)
                 if known != name:
                     self._names.append((known, name))
-        self._pairs = [[_owner_of(module, name) for name in names] for names in self._names]
+        self._pairs = [[owner_of(module, name) for name in names] for names in self._names]
 
     def locations(self) -> list[tuple[dict[str, Any], str]]:
         """The dictionaries that they are in, and their keys there."""
@@ -156,7 +156,8 @@ class ModuleTree:
         return self._ties.broken() or "a module is another one than when the model was optimized"
 
 
-def _owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:
+def owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:
+    """The dictionary that a parameter or buffer is in, and its key there."""
     path, _, key = name.rpartition(".")
     owner = module.get_submodule(path)
     return (owner._parameters if key in owner._parameters else owner._buffers), key

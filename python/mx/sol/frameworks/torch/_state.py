@@ -15,7 +15,7 @@ from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ...._cython.watch import Reader, Watch  # type: ignore[import-not-found]
-from ._held import Ties
+from ._held import Ties, owner_of
 from ._hooks import HOOKS
 
 _READER = Reader(torch._C.TensorBase._version, torch._C.TensorBase.data_ptr)
@@ -89,10 +89,7 @@ class State:
         for name in names:
             target = target_of(name, tensors, constants)
             if target in tensors:
-                path, _, key = target.rpartition(".")
-                owner = self._root.get_submodule(path)
-                kind = owner._parameters if key in owner._parameters else owner._buffers
-                self._weights_in[name] = (kind, key)
+                self._weights_in[name] = owner_of(self._root, target)
             elif target in constants:
                 self._constants[name] = constants[target]
         self._names = list(self._weights_in)
