@@ -46,8 +46,8 @@ def test_an_actor(example, model) -> None:
 
 @pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="missing: pip install ray[data]")
 def test_ray() -> None:
-    # Not in the folder of the test, as names of sockets may not be long. Ray would write a token to the
-    # home folder, and tell its makers that it runs.
+    # Not in the folder of the test, as names of sockets may not be long. Ray would write a token to
+    # the home folder, and tell its makers that it runs.
     with tempfile.TemporaryDirectory(prefix="ray") as folder:
         own = {"RAY_TMPDIR": folder, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
         command = [sys.executable, str(PATH), "200"]
