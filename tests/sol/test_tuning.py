@@ -15,7 +15,7 @@ from benchmarks import models
 from mx import sol
 from mx.graph import Plan, passes
 from mx.graph.lowering import BACKENDS, Backend
-from mx.graph.lowering._trial import Common, Cost, is_enough
+from mx.graph.lowering._trial import Common, Cost, Runs
 from mx.sol import _registry
 from mx.sol.backends.gen import _link
 from mx.sol.jits import JitError
@@ -130,11 +130,16 @@ def test_a_backend_that_is_many_times_slower_is_not_tried_again() -> None:
         ([9000, 8000, 7000], 4000, 2, 1),  # hopeless at once
         ([900, 900, 900, 900], 800, 2, 2),
         ([900, 700, 900, 900], 800, 2, 3),
+        ([1] * 3000, 1e9, 2, 200),  # as many more would tell nothing
     ],
 )
 def test_runs_of_a_trial(times, give_up, least, runs) -> None:
-    done = [is_enough(times[:count], 0.003, give_up, least) for count in range(len(times) + 1)]
-    assert done.index(True) == runs
+    made = Runs(0.003, give_up, least)
+    done = []
+    for time in times:
+        done.append(made.are_enough())
+        made.add(time)
+    assert [*done, made.are_enough()].index(True) == runs
 
 
 def test_trials_share_what_they_read() -> None:

@@ -26,6 +26,8 @@ Order = Callable[[str], Sequence[Backend]]
 
 # Random numbers that arrays are made of, again and again: to draw all takes longer than a run.
 _DRAWN = 1 << 16
+# Runs of one trial: to make one and read its times takes longer than the shortest kernels.
+_MOST_RUNS = 200
 
 
 class Common:
@@ -75,13 +77,27 @@ def operands(layer: Layer, chain: Sequence[Follower]) -> list[Value | None]:
     return [*layer.inputs, *(value for one in chain for value in one.inputs)]
 
 
-def is_enough(times: Sequence[float], seconds: float, give_up: float, least: int) -> bool:
-    """Whether runs that took so many microseconds are enough: those of so many seconds, but at
-    least so many; or before, two that took more than `give_up`, or one of more than twice that, as
-    a first one takes longer than others."""
-    if sum((time > give_up) + (time > 2 * give_up) for time in times) >= 2:
-        return True
-    return len(times) >= least and sum(times) / 1e6 >= seconds
+class Runs:
+    """Counts the runs of a trial until they are enough."""
+
+    def __init__(self, seconds: float, give_up: float, least: int) -> None:
+        """Enough are runs that took so many seconds together, but at least `least`; before that
+        two that took more than `give_up` microseconds, or one of more than twice that, as a first
+        one takes longer than others. Of short ones, which vary less, no more than `_MOST_RUNS`."""
+        self._seconds, self._give_up, self._least = seconds, give_up, least
+        self._count, self._slow, self._total = 0, 0, 0.0
+
+    def add(self, time: float) -> None:
+        """Takes note of a run of so many microseconds."""
+        self._count += 1
+        self._slow += (time > self._give_up) + (time > 2 * self._give_up)
+        self._total += time / 1e6
+
+    def are_enough(self) -> bool:
+        """Whether there is no need of another one."""
+        if self._slow >= 2 or self._count >= _MOST_RUNS:
+            return True
+        return self._count >= self._least and self._total >= self._seconds
 
 
 class Trial:
@@ -149,10 +165,10 @@ class Trial:
         """What it takes, the least of runs until they are enough."""
         tags = self._to.tags
         best: list[int] = []
-        totals: list[float] = []
-        while not is_enough(totals, seconds, give_up, least):
+        runs = Runs(seconds, give_up, least)
+        while not runs.are_enough():
             _, times = self._plan.profile(self._to.arrays)
-            totals.append(sum(times) / 1e3)
+            runs.add(sum(times) / 1e3)
             best = list(map(min, best, times)) if best else list(times)
         found = dict.fromkeys(tags, 0.0)
         for tag, nanoseconds in zip(tags, best, strict=False):
