@@ -50,9 +50,7 @@ LOOPS = Levels(
             )
         ),
         *("tests/mx/test_softmax.py", "tests/mx/test_sort.py", "tests/mx/test_indexing.py"),
-        "tests/mx/test_strided_copies.py",
-        *(f"tests/graph/test_{name}.py" for name in ("attention", "small_convolution")),
-        "tests/graph/test_small_product.py",
+        *("tests/mx/test_strided_copies.py", "tests/graph/kernels"),
         # What is not here runs a process of each level by itself.
         *("tests/mx/test_vector_loops.py", "-k", "not accurate and not arithmetic_is"),
     ),

@@ -5,11 +5,14 @@
 #include <mxnet/runtime/registry.h>
 #include <mxnet/runtime/stl.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
+#include "graph/lstm_cells.h"
 #include "graph/training/checks.h"
 #include "graph/training/recurrent.h"
+#include "op/kernels/product/panel_product.h"
+#include "op/parallel/phases.h"
 
 namespace mxnet {
 namespace graph {
@@ -19,166 +22,232 @@ namespace {
 using op::Kernel;
 using op::KernelInput;
 using op::KernelOutput;
+using op::PanelProduct;
 using runtime::kFloat32;
 using runtime::Ref;
 
 /* ---- gates are i, o, f, c, as ONNX has them ---- */
 
-struct AddBody {
-  static MXNET_ALWAYS_INLINE void Run(const float* a, const float* b, int64_t n, float* out) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-  }
+constexpr int64_t kGates = 4;
+
+/*! \brief Cells of a step that are one piece of work, of a panel of columns and some rows. */
+struct Cells {
+  int64_t panel;
+  int64_t first; /*!< column */
+  int64_t count; /*!< columns */
+  int64_t wide;  /*!< floats from a row to the next in the memory of the piece */
+  int64_t begin; /*!< row */
+  int64_t rows;
 };
 
-/*! \brief The new state of the cell, behind its gates. */
-struct RenewCell {
-  static MXNET_ALWAYS_INLINE void Run(const float* before, int64_t n, float* saved) {
-    const float* in = saved;
-    const float* forget = saved + 2 * n;
-    const float* given = saved + 3 * n;
-    float* cell = saved + 4 * n;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) cell[i] = forget[i] * before[i] + in[i] * given[i];
-  }
-};
-
-struct MultiplyBody {
-  static MXNET_ALWAYS_INLINE void Run(const float* by, int64_t n, float* x) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) x[i] *= by[i];
-  }
-};
-
-/*! \brief linear, a matrix, h and c of the beginning to all h, the last h and c, and what the
- * gradient needs. */
-struct Lstm {
+/*! \brief The pieces of all steps, and the memory of each panel. */
+struct Pieces {
   Sequence sequence;
-  Product product;
+  PanelProduct product; /*!< with the recurrent weights, or a gate of them */
+  int64_t groups;
 
-  size_t gates_bytes() const { return static_cast<size_t>(4 * sequence.state()) * sizeof(float); }
-  size_t workspace() const { return product.workspace() + gates_bytes(); }
+  Pieces(const Sequence& of, int64_t terms, const LstmPieces& asked)
+      : sequence(of),
+        product(terms, of.hidden, asked.panels),
+        groups(asked.Groups(of.batch, product.panels())) {}
+
+  int64_t count() const { return product.panels() * groups; }
+  /*! \brief Floats of a number for each cell of a panel. */
+  int64_t block() const { return sequence.batch * product.width(); }
+
+  Cells At(int64_t piece) const {
+    const int64_t panel = piece / groups;
+    const int64_t group = piece % groups;
+    const int64_t begin = sequence.batch * group / groups;
+    return {panel,
+            product.first_column(panel),
+            product.columns(panel),
+            product.width(panel),
+            begin,
+            sequence.batch * (group + 1) / groups - begin};
+  }
+};
+
+/*! \brief linear, recurrent weights, h and c of the beginning to all h, the last h and c, and what
+ * the gradient needs. */
+struct Lstm {
+  Pieces pieces;
+
+  /*! \brief Of a panel: the weights of all gates, and of each cell gates, c and its tangent. */
+  int64_t panel_floats() const {
+    return kGates * pieces.product.floats() + (kGates + 2) * pieces.block();
+  }
+  size_t workspace() const {
+    return static_cast<size_t>(pieces.product.panels() * panel_floats()) * sizeof(float);
+  }
 
   void Run(const DLTensor* in, int, DLTensor* out, int, void* workspace) const {
-    const int64_t n = sequence.hidden;
-    const int64_t state = sequence.state();
-    auto* gates = reinterpret_cast<float*>(static_cast<char*>(workspace) + product.workspace());
-    const auto* linear = In<float>(in[0]);
-    auto* y = Out<float>(out[0]);
-    auto* saved = Out<float>(out[3]);
-    const float* h = In<float>(in[2]);
-    const float* c = In<float>(in[3]);
-    int64_t c_stride = n;
-    for (int64_t position = 0; position < sequence.steps; ++position) {
-      const int64_t step = sequence.step(position);
-      product.Run(h, in[1], gates, workspace);
-      float* next = y + step * state;
-      float* kept = saved + 5 * step * state;
-      ForLines(sequence.batch, 8 * n, [&](int64_t begin, int64_t end) {
-        for (int64_t b = begin; b < end; ++b) {
-          Row(linear + 4 * (step * state + b * n), gates + 4 * b * n, c + b * c_stride,
-              kept + 5 * b * n, next + b * n);
-        }
-      });
-      h = next;
-      c = kept + 4 * n;
-      c_stride = 5 * n;
-    }
-    std::memcpy(Out<float>(out[1]), h, static_cast<size_t>(state) * sizeof(float));
-    for (int64_t b = 0; b < sequence.batch; ++b) {
-      std::copy(c + b * c_stride, c + b * c_stride + n, Out<float>(out[2]) + b * n);
-    }
+    op::InPhases(1 + pieces.sequence.steps, pieces.count(), [&](int64_t phase, int64_t piece) {
+      const Cells cells = pieces.At(piece);
+      float* const memory = static_cast<float*>(workspace) + cells.panel * panel_floats();
+      if (phase == 0) return Pack(In<float>(in[1]), piece % pieces.groups, cells, memory);
+      Advance(in, out, phase - 1, cells, memory);
+    });
   }
 
  private:
-  void Row(const float* linear, const float* gates, const float* c, float* saved, float* h) const {
-    static const auto add = op::ForWideCpu<AddBody>();
-    static const auto renew = op::ForWideCpu<RenewCell>();
-    static const auto multiply = op::ForWideCpu<MultiplyBody>();
+  /*! \brief Packs gates of a panel, as they have to be again after each step of an optimizer. */
+  void Pack(const float* weights, int64_t group, const Cells& cells, float* memory) const {
+    const int64_t n = pieces.sequence.hidden;
+    for (int64_t gate = group; gate < kGates; gate += pieces.groups) {
+      pieces.product.Pack(cells.panel, {weights + gate * n * n, 1, n},
+                          memory + gate * pieces.product.floats());
+    }
+  }
+
+  void Advance(const DLTensor* in, DLTensor* out, int64_t position, const Cells& cells,
+               float* memory) const {
+    static const auto multiply = op::ForWideCpu<MultiplyCells>();
+    const Sequence& sequence = pieces.sequence;
     const int64_t n = sequence.hidden;
-    SigmoidOfSum(linear, gates, 3 * n, saved);
-    add(linear + 3 * n, gates + 3 * n, n, saved + 3 * n);
-    TanhRun(saved + 3 * n, saved + 3 * n, n);
-    renew(c, n, saved);
-    TanhRun(saved + 4 * n, h, n);
-    multiply(saved + n, n, h);
+    const int64_t state = sequence.state();
+    const int64_t step = sequence.step(position);
+    auto* const y = Out<float>(out[0]);
+    const float* const before =
+        position == 0 ? In<float>(in[2]) : y + sequence.step(position - 1) * state;
+    const float* const linear =
+        In<float>(in[0]) + kGates * (step * state + cells.begin * n) + cells.first;
+    const int64_t block = pieces.block();
+    float* const gates = memory + kGates * pieces.product.floats() + cells.begin * cells.wide;
+    for (int64_t gate = 0; gate < kGates; ++gate) {
+      CopyRows(linear + gate * n, kGates * n, cells, gates + gate * block);
+      pieces.product.Multiply(cells.panel, memory + gate * pieces.product.floats(),
+                              before + cells.begin * n, n, cells.rows, gates + gate * block, true);
+    }
+    float* const c = gates + kGates * block;
+    float* const steep = c + block;
+    if (position == 0) CopyRows(In<float>(in[3]) + cells.begin * n + cells.first, n, cells, c);
+    AdvanceCells(gates, block, cells.rows * cells.wide, c, steep);
+    for (int64_t i = 0; i < cells.rows; ++i) {
+      const int64_t at = (cells.begin + i) * n + cells.first;
+      float* const saved =
+          Out<float>(out[3]) + 5 * (step * state + (cells.begin + i) * n) + cells.first;
+      for (int64_t kept = 0; kept <= kGates; ++kept) {
+        std::copy_n(gates + kept * block + i * cells.wide, cells.count, saved + kept * n);
+      }
+      float* const h = y + step * state + at;
+      multiply(gates + block + i * cells.wide, steep + i * cells.wide, cells.count, h);
+      if (position + 1 < sequence.steps) continue;
+      std::copy_n(h, cells.count, Out<float>(out[1]) + at);
+      std::copy_n(c + i * cells.wide, cells.count, Out<float>(out[2]) + at);
+    }
+  }
+
+  /*! \brief The columns of a piece, and zeros behind them. */
+  static void CopyRows(const float* from, int64_t stride, const Cells& cells, float* to) {
+    for (int64_t i = 0; i < cells.rows; ++i) {
+      float* const row = to + i * cells.wide;
+      std::fill(std::copy_n(from + i * stride, cells.count, row), row + cells.wide, 0.0f);
+    }
   }
 };
 
-/*! \brief The gradients of gates and of the cell before. steep is the hyperbolic tangent of c. */
+/*! \brief The gradients of n gates, which are `stride` apart, and of the cell before. steep is the
+ * hyperbolic tangent of c. */
 struct DifferentiateCell {
   static MXNET_ALWAYS_INLINE void Run(const float* dy, const float* saved, const float* before,
-                                      const float* steep, int64_t n, float* d_h, float* d_c,
-                                      float* d_gates) {
+                                      const float* steep, int64_t stride, int64_t n,
+                                      const float* d_h, float* d_c, float* d_gates) {
     const float* in = saved;
-    const float* out = saved + n;
-    const float* forget = saved + 2 * n;
-    const float* given = saved + 3 * n;
+    const float* out = saved + stride;
+    const float* forget = saved + 2 * stride;
+    const float* given = saved + 3 * stride;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const float gradient = dy == nullptr ? d_h[i] : d_h[i] + dy[i];
       const float cell = d_c[i] + gradient * out[i] * (1 - steep[i] * steep[i]);
       d_gates[i] = cell * given[i] * in[i] * (1 - in[i]);
-      d_gates[n + i] = gradient * steep[i] * out[i] * (1 - out[i]);
-      d_gates[2 * n + i] = cell * before[i] * forget[i] * (1 - forget[i]);
-      d_gates[3 * n + i] = cell * in[i] * (1 - given[i] * given[i]);
+      d_gates[stride + i] = gradient * steep[i] * out[i] * (1 - out[i]);
+      d_gates[2 * stride + i] = cell * before[i] * forget[i] * (1 - forget[i]);
+      d_gates[3 * stride + i] = cell * in[i] * (1 - given[i] * given[i]);
       d_c[i] = cell * forget[i];
     }
   }
 };
 
-/*! \brief Gradients of the last h and c, what was saved, c of the beginning, a matrix[, gradients
- * of all h] to gradients of gates and of the first h and c. */
+/*! \brief Gradients of the last h and c, what was saved, c of the beginning, recurrent weights[,
+ * gradients of all h] to gradients of gates and of the first h and c. */
 struct LstmGradient {
-  Sequence sequence;
-  Product product;
+  Pieces pieces;
   bool has_dy;
 
+  /*! \brief Of a panel: its weights, and of each cell the gradients of h and c, and the tangent. */
+  int64_t panel_floats() const { return pieces.product.floats() + 3 * pieces.block(); }
   size_t workspace() const {
-    return product.workspace() + static_cast<size_t>(sequence.state()) * sizeof(float);
+    return static_cast<size_t>(pieces.product.panels() * panel_floats()) * sizeof(float);
   }
 
   void Run(const DLTensor* in, int, DLTensor* out, int, void* workspace) const {
+    const int64_t n = pieces.sequence.hidden;
+    const int64_t steps = pieces.sequence.steps;
+    op::InPhases(steps + 2, pieces.count(), [&](int64_t phase, int64_t piece) {
+      const Cells cells = pieces.At(piece);
+      float* const memory = static_cast<float*>(workspace) + cells.panel * panel_floats();
+      if (phase == 0) {
+        if (piece % pieces.groups > 0) return;
+        return pieces.product.Pack(cells.panel, {In<float>(in[4]), n, 1}, memory);
+      }
+      float* const d_h = memory + pieces.product.floats() + cells.begin * cells.wide;
+      if (phase > 1) {
+        const int64_t behind = pieces.sequence.step(steps + 1 - phase);
+        const auto* d_gates = Out<float>(out[0]) + kGates * behind * pieces.sequence.state();
+        pieces.product.Multiply(cells.panel, memory, d_gates + kGates * cells.begin * n, kGates * n,
+                                cells.rows, d_h, false);
+      }
+      if (phase <= steps) return Differentiate(in, out, steps - phase, cells, d_h);
+      for (int64_t i = 0; i < cells.rows; ++i) {
+        const int64_t at = (cells.begin + i) * n + cells.first;
+        std::copy_n(d_h + i * cells.wide, cells.count, Out<float>(out[1]) + at);
+        std::copy_n(d_h + pieces.block() + i * cells.wide, cells.count, Out<float>(out[2]) + at);
+      }
+    });
+  }
+
+ private:
+  void Differentiate(const DLTensor* in, DLTensor* out, int64_t position, const Cells& cells,
+                     float* d_h) const {
     static const auto differentiate = op::ForWideCpu<DifferentiateCell>();
+    const Sequence& sequence = pieces.sequence;
     const int64_t n = sequence.hidden;
     const int64_t state = sequence.state();
-    auto* steep = reinterpret_cast<float*>(static_cast<char*>(workspace) + product.workspace());
-    const auto* saved = In<float>(in[2]);
-    const float* dy = has_dy ? In<float>(in[5]) : nullptr;
-    auto* d_gates = Out<float>(out[0]);
-    auto* d_h = Out<float>(out[1]);
-    auto* d_c = Out<float>(out[2]);
-    std::memcpy(d_h, In<float>(in[0]), static_cast<size_t>(state) * sizeof(float));
-    std::memcpy(d_c, In<float>(in[1]), static_cast<size_t>(state) * sizeof(float));
-    for (int64_t position = sequence.steps; position-- > 0;) {
-      const int64_t step = sequence.step(position);
-      const bool is_first = position == 0;
-      const float* before =
-          is_first ? In<float>(in[3]) : saved + 5 * sequence.step(position - 1) * state + 4 * n;
-      const int64_t stride = is_first ? n : 5 * n;
-      const float* kept = saved + 5 * step * state;
-      const float* given = dy == nullptr ? nullptr : dy + step * state;
-      ForLines(sequence.batch, 8 * n, [&](int64_t begin, int64_t end) {
-        for (int64_t b = begin; b < end; ++b) {
-          TanhRun(kept + 5 * b * n + 4 * n, steep + b * n, n);
-          differentiate(given == nullptr ? nullptr : given + b * n, kept + 5 * b * n,
-                        before + b * stride, steep + b * n, n, d_h + b * n, d_c + b * n,
-                        d_gates + 4 * (step * state + b * n));
-        }
-      });
-      product.Run(d_gates + 4 * step * state, in[4], d_h, workspace);
+    const int64_t step = sequence.step(position);
+    const auto* const saved = In<float>(in[2]);
+    float* const d_c = d_h + pieces.block();
+    float* const steep = d_c + pieces.block();
+    for (int64_t i = 0; i < cells.rows; ++i) {
+      const int64_t at = (cells.begin + i) * n + cells.first;
+      if (position + 1 == sequence.steps) {
+        std::copy_n(In<float>(in[0]) + at, cells.count, d_h + i * cells.wide);
+        std::copy_n(In<float>(in[1]) + at, cells.count, d_c + i * cells.wide);
+      }
+      // Where the row of a cell begins in an array of so many numbers for each cell.
+      const auto row = [&](int64_t numbers, int64_t of) {
+        return numbers * (of * state + (cells.begin + i) * n) + cells.first;
+      };
+      const float* const kept = saved + row(5, step);
+      const float* const before = position == 0
+                                      ? In<float>(in[3]) + at
+                                      : saved + row(5, sequence.step(position - 1)) + kGates * n;
+      TanhRun(kept + kGates * n, steep + i * cells.wide, cells.count);
+      differentiate(has_dy ? In<float>(in[5]) + row(1, step) : nullptr, kept, before,
+                    steep + i * cells.wide, n, cells.count, d_h + i * cells.wide,
+                    d_c + i * cells.wide, Out<float>(out[0]) + row(kGates, step));
     }
   }
 };
 
-Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed, const Ref<Kernel>& product) {
+Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed) {
   const Sequence of = SequenceOf(extents, is_reversed, 5);
-  auto state =
-      std::unique_ptr<Lstm>(new Lstm{of, Product(product, of.batch, of.hidden, 4 * of.hidden)});
+  auto state = std::unique_ptr<Lstm>(new Lstm{{of, of.hidden, LstmPieces(of.batch, 1)}});
   const Shape one{of.batch, of.hidden};
   const size_t workspace = state->workspace();
-  std::vector<KernelInput> inputs{{kFloat32, {of.steps, of.batch, 4 * of.hidden}},
-                                  state->product.matrix(),
+  std::vector<KernelInput> inputs{{kFloat32, {of.steps, of.batch, kGates * of.hidden}},
+                                  {kFloat32, {kGates * of.hidden, of.hidden}},
                                   {kFloat32, one},
                                   {kFloat32, one}};
   return op::MakeKernel(
@@ -188,44 +257,40 @@ Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed, const Ref<Kernel>& 
       std::move(state), workspace);
 }
 
-Ref<Kernel> MakeLstmGradient(const Shape& extents, bool is_reversed, const Ref<Kernel>& product,
-                             bool has_dy) {
+Ref<Kernel> MakeLstmGradient(const Shape& extents, bool is_reversed, bool has_dy) {
   const Sequence of = SequenceOf(extents, is_reversed, 5);
   auto state = std::unique_ptr<LstmGradient>(
-      new LstmGradient{of, Product(product, of.batch, 4 * of.hidden, of.hidden), has_dy});
+      new LstmGradient{{of, kGates * of.hidden, LstmPieces(of.batch, 1)}, has_dy});
   const Shape one{of.batch, of.hidden};
   const size_t workspace = state->workspace();
   std::vector<KernelInput> inputs{{kFloat32, one},
                                   {kFloat32, one},
                                   {kFloat32, {of.steps, of.batch, 5 * of.hidden}},
                                   {kFloat32, one},
-                                  state->product.matrix()};
+                                  {kFloat32, {kGates * of.hidden, of.hidden}}};
   if (has_dy) inputs.push_back({kFloat32, {of.steps, of.batch, of.hidden}});
   return op::MakeKernel("training.lstm_grad", std::move(inputs),
-                        {KernelOutput{kFloat32, {of.steps, of.batch, 4 * of.hidden}},
+                        {KernelOutput{kFloat32, {of.steps, of.batch, kGates * of.hidden}},
                          KernelOutput{kFloat32, one}, KernelOutput{kFloat32, one}},
                         std::move(state), workspace);
 }
 
 MXNET_REGISTER_API("mx.graph.training.lstm")
     .describe(
-        "A kernel for one direction: x times its weights with biases, the matrix of "
-        "`product`, h and c of the beginning to all h, the last h and c, and for each step "
-        "gates and c.")
+        "A kernel for one direction: x times its weights with biases, the recurrent weights, h "
+        "and c of the beginning to all h, the last h and c, and for each step gates and c.")
     .arg("extents", "Steps, batch and the extent of the state.")
     .arg("is_reversed", "Whether the last step is taken first.")
-    .arg("product", "A kernel of h times the recurrent weights, transposed.")
     .name_errors()
     .set_body_typed(&MakeLstm);
 
 MXNET_REGISTER_API("mx.graph.training.lstm_grad")
     .describe(
         "A kernel for one direction: the gradients of the last h and c, what was saved, c of "
-        "the beginning, the matrix of `product`[, the gradients of all h] to the gradients of "
+        "the beginning, the recurrent weights[, the gradients of all h] to the gradients of "
         "gates, and of h and c of the beginning.")
     .arg("extents", "Steps, batch and the extent of the state.")
     .arg("is_reversed", "Whether the last step is taken first.")
-    .arg("product", "A kernel of gates times the recurrent weights.")
     .arg("has_dy", "Whether gradients of all h are given.")
     .name_errors()
     .set_body_typed(&MakeLstmGradient);

@@ -99,6 +99,12 @@ inline void TanhRun(const float* x, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = std::tanh(x[i]);
 }
 
+struct NegateBody {
+  static MXNET_ALWAYS_INLINE void Run(float* x, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) x[i] = -x[i];
+  }
+};
+
 struct NegateSumBody {
   static MXNET_ALWAYS_INLINE void Run(const float* a, const float* b, int64_t n, float* out) {
 #pragma GCC ivdep
@@ -111,6 +117,15 @@ struct InvertMoreBody {
     for (int64_t i = 0; i < n; ++i) x[i] = 1.0f / (1.0f + x[i]);
   }
 };
+
+/*! \brief x becomes 1 / (1 + exp(-x)). */
+inline void SigmoidRun(float* x, int64_t n) {
+  static const auto negate = op::ForWideCpu<NegateBody>();
+  static const auto invert = op::ForWideCpu<InvertMoreBody>();
+  negate(x, n);
+  op::internal::ExpRun(x, x, n);
+  invert(x, n);
+}
 
 /*! \brief 1 / (1 + exp(-(a + b))). */
 inline void SigmoidOfSum(const float* a, const float* b, int64_t n, float* out) {

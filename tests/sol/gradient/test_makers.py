@@ -76,10 +76,13 @@ def test_wrong_arguments(name: str, arguments: tuple[Any, ...], message: str) ->
 )
 def test_wrong_layers(extents: list[int], message: str) -> None:
     product = maker("relu_grad")([2, 3])
-    names = {
-        "lstm": (), "lstm_grad": (True,), "gru": (None,), "gru_grad": (None, True),
-        "rnn_grad": ("Tanh", True),
-    }  # fmt: skip
+    names = {"gru": (None,), "gru_grad": (None, True), "rnn_grad": ("Tanh", True)}
+    for name, rest in {"lstm": (), "lstm_grad": (True,)}.items():
+        if message.startswith("extents"):
+            with pytest.raises(ValueError, match=rf"^mx\.graph\.training\.{name}: {message}"):
+                maker(name)(extents, False, *rest)
+        with pytest.raises(TypeError):
+            maker(name)(extents, None, *rest)
     for name, rest in names.items():
         with pytest.raises(ValueError, match=rf"^mx\.graph\.training\.{name}: {message}"):
             maker(name)(extents, False, product, *rest)
@@ -105,10 +108,10 @@ def test_a_layer_takes_no_product_of_another_type(dtype: str) -> None:
         onednn = _onednn.load()
     except ImportError as error:
         pytest.skip(str(error))
-    left, right = onednn.Input((3, 4), dtype), onednn.Input((4, 16), dtype)
+    left, right = onednn.Input((3, 4), dtype), onednn.Input((4, 8), dtype)
     try:
         product = onednn.matmul(left, right, None, False, False).kernel
     except NotImplementedError:
         pytest.skip(f"no product of {dtype} on this processor")
     with pytest.raises(ValueError, match="product: expected a kernel of float32"):
-        maker("lstm")([2, 3, 4], False, product)
+        maker("gru")([2, 3, 4], False, product, None)

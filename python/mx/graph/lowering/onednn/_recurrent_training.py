@@ -103,12 +103,10 @@ def _lstm_training(
             bias = to.call(np.sum, both, axis=0)
         weight = of_direction(to, w, number)
         linear = product(to, rows, weight, bias, transpose_b=True)
-        again = to.call(np.transpose, of_direction(to, r, number))
-        of_step, packed = step_product(to, batch, again)
-        kernel = _lstm((steps, batch, hidden), is_reversed, of_step)
+        kernel = _lstm((steps, batch, hidden), is_reversed)
         given = [
             to.reshape(linear, (steps, batch, 4 * hidden)),
-            packed,
+            of_direction(to, r, number),
             to.row_major(state(to, initial_h, number, (batch, hidden))),
             to.row_major(state(to, initial_c, number, (batch, hidden))),
         ]
@@ -179,14 +177,13 @@ def _lstm_grad(
     d_x: Value | None = None
     made: list[list[Value]] = []
     for number, is_reversed in enumerate(are_reversed):
-        of_step, packed = step_product(to, batch, of_direction(to, r, number))
-        kernel = _lstm_gradient((steps, batch, hidden), is_reversed, of_step, dy is not None)
+        kernel = _lstm_gradient((steps, batch, hidden), is_reversed, dy is not None)
         given = [
             to.row_major(state(to, dy_h, number, one)),
             to.row_major(state(to, dy_c, number, one)),
             of_direction(to, saved, number),
             to.row_major(state(to, initial_c, number, one)),
-            packed,
+            of_direction(to, r, number),
         ]
         if dy is not None:
             given.append(of_direction(to, dy, number, 1))

@@ -8,6 +8,7 @@ from typing import Any
 from .... import numpy as np
 from .... import numpy_extension as npx
 from .._lowering import Lowering
+from .._lstm import lstm
 from .._value import Declined, Value
 from ._backend import rule
 
@@ -239,6 +240,11 @@ def _lstm(
     _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
     gate, function, last = _functions(activations, ["Sigmoid", "Tanh", "Tanh"], w.shape[0])
+    is_usual = not activations or list(activations) == ["Sigmoid", "Tanh", "Tanh"] * w.shape[0]
+    if is_usual and lengths is None and peepholes is None and not input_forget and not layout:
+        made = lstm(to, x, (w, r, b), (initial_h, initial_c), direction)
+        if made is not None:
+            return made
 
     def cell(_: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
         kernel, back, bias, seen = own

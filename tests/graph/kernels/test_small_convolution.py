@@ -11,7 +11,7 @@ import mx
 from mx.graph import Graph, Plan
 from tests import library
 
-from . import build, layers
+from .. import build, layers
 
 library.load()
 run_kernel = ffi.get_global_func("testing.run_kernel")

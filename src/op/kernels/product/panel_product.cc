@@ -1,0 +1,74 @@
+/*!
+ * \file panel_product.cc
+ * \brief Products with panels on the registers that the processor has.
+ */
+#include "op/kernels/product/panel_product.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 warns of the undefined registers that its own intrinsics start from.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include "op/kernels/lanes/floats.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief Of a panel, in the first cache. */
+constexpr int64_t kPanelFloats = 6144;
+
+}  // namespace
+
+#define MXNET_LEVEL baseline
+#define MXNET_TARGET
+#include "op/kernels/product/panel_product.inc"
+
+#if MXNET_CPU_LEVELS
+#define MXNET_LEVEL avx2
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#include "op/kernels/product/panel_product.inc"
+
+#define MXNET_LEVEL avx512
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#include "op/kernels/product/panel_product.inc"
+#endif
+
+namespace {
+
+/*! \brief Calls body with the loops of the level that the processor has. */
+template <typename Body>
+auto WithLoops(const Body& body) noexcept {
+#if MXNET_CPU_LEVELS
+  if (HostCpuLevel() >= CpuLevel::kAvx512) return body(avx512::PanelLoops());
+  if (HostCpuLevel() >= CpuLevel::kAvx2) return body(avx2::PanelLoops());
+#endif
+  return body(baseline::PanelLoops());
+}
+
+}  // namespace
+
+PanelProduct::PanelProduct(int64_t terms, int64_t columns, int64_t panels) noexcept
+    : terms_(terms), columns_(columns) {
+  lanes_ = WithLoops([](auto loops) { return loops.kLanes; });
+  const int64_t widest = WithLoops([](auto loops) { return loops.kWidest; });
+  const int64_t registers = (columns + lanes_ - 1) / lanes_;
+  const int64_t least = (registers * lanes_ + widest - 1) / widest;
+  const int64_t count = std::clamp<int64_t>(panels, least, std::max<int64_t>(registers, 1));
+  width_ = (registers + count - 1) / count * lanes_;
+}
+
+void PanelProduct::Pack(int64_t panel, const StridedRows& matrix, float* packed) const noexcept {
+  const StridedRows part{matrix.data + first_column(panel) * matrix.column, matrix.row,
+                         matrix.column};
+  WithLoops([&](auto loops) { loops.Pack(part, terms_, columns(panel), packed); });
+}
+
+void PanelProduct::Multiply(int64_t panel, const float* packed, const float* a, int64_t a_row,
+                            int64_t rows, float* c, bool adds) const noexcept {
+  const int64_t wide = width(panel);
+  WithLoops([&](auto loops) { loops.Multiply(packed, terms_, wide, a, a_row, rows, c, adds); });
+}
+
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,1 @@
+"""Kernels that plans have of mx itself."""
