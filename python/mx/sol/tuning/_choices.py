@@ -8,6 +8,7 @@ from typing import Any
 
 from ...graph.lowering import Backend, Chooser, Layer
 from ...graph.lowering._value import Value
+from .. import jits
 from .._backends import backends
 
 # Without measurements: the backends that come before all others, by operator.
@@ -16,9 +17,12 @@ _FIRST: dict[str, tuple[str, ...]] = {
     "DynamicQuantizeLinear": ("gen",),
     "MatMulInteger": ("gen",),
 }
-# Those that layers have only by the table above or by measurement: their kernels are compiled,
-# which takes longer than most models that are run once.
+# Those that layers have only by the table above, by what they are expected to save, or by
+# measurement: their kernels are compiled, which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
+# What a backend has to save of the time of a layer to come first unmeasured, and the operations of
+# such a layer: compiling its kernel takes about as long as some hundred runs save.
+_MUCH, _LONG = 0.15, 1e8
 
 
 @functools.cache
@@ -33,6 +37,24 @@ def by_table(operator: str) -> tuple[Backend, ...]:
     first = [found[name] for name in _FIRST.get(operator, ()) if name in found]
     rest = [one for one in found.values() if one not in first and one.name not in _ON_DEMAND]
     return (*first, *rest)
+
+
+def _saving(layer: Layer) -> Sequence[Backend]:
+    """The backends that are expected to save much of the time of a layer that takes long."""
+    x, weight, *_ = (*layer.inputs, None, None)
+    if layer.operator != "Conv" or layer.precision or x is None or weight is None:
+        return ()
+    if 2 * x.size * weight.size // max(1, x.shape[1]) < _LONG:
+        return ()
+    found = [one for one in all_backends() if one.saves(layer) >= _MUCH]
+    return found if found and _can_compile() else ()
+
+
+def _can_compile() -> bool:
+    try:
+        return bool(jits.found())
+    except ValueError:  # which is told where it is to compile
+        return True
 
 
 class InRows(Backend):
@@ -67,7 +89,7 @@ class Choices(Chooser):
     def order(self, layer: Layer) -> Sequence[Backend]:
         """The backend that was chosen, with inputs as they are or in rows; then the untuned."""
         first = self._named.get(self.chosen.get(layer.position, ""), ())
-        return (*first, *super().order(layer))
+        return (*first, *_saving(layer), *super().order(layer))
 
     def asked(self, operator: str) -> tuple[Backend, ...]:
         """As the table says."""

@@ -1,0 +1,73 @@
+"""Generated code without measurements: for what is expected to take much less by it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+import torch
+from torch import nn
+
+from mx import sol
+
+
+def model(channels: int, window: int = 3, stride: int = 1) -> nn.Module:
+    """Of two convolutions, as the first one brings images to the order that others read."""
+    last = nn.Conv2d(channels, channels, window, stride, padding=window // 2)
+    return nn.Sequential(nn.Conv2d(3, channels, 1), nn.ReLU(), last, nn.ReLU()).eval()
+
+
+def implementation(fast: nn.Module) -> str:
+    """What computes the last convolution."""
+    names = [one.implementation for one in sol.report(fast).steps]
+    return [name for name in names if not name.startswith("onednn.reorder")][-1]
+
+
+CASES = {
+    "large": (model(64), 56, True),
+    "few operations": (model(64), 14, False),
+    "few channels": (model(8), 192, False),
+    "windows of 5 x 5": (model(64, window=5), 56, False),
+    "every other window": (model(64, stride=2), 112, False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_convolutions(name) -> None:
+    module, size, is_expected = CASES[name]
+    x = torch.rand(1, 3, size, size)
+    fast = sol.optimize(module, x)
+    with torch.inference_mode():
+        numpy.testing.assert_allclose(fast(x), module(x), atol=1e-5)
+    assert implementation(fast).startswith("gen:winograd") is is_expected
+
+
+@pytest.mark.parametrize("jit", [None, "none"])
+def test_without_a_compiler(monkeypatch, jit) -> None:
+    """A machine without one has nothing to be told; who names one that is not there has."""
+    module, x = CASES["large"][0], torch.rand(1, 3, 56, 56)
+    monkeypatch.setenv("MXNET_CACHE", "0")
+    monkeypatch.setattr("mx.sol.backends.gen._link._told.is_set", lambda: False)
+    if jit:
+        monkeypatch.setenv("MXNET_SOL_JIT", jit)
+    else:
+        monkeypatch.setattr("mx.sol.tuning._choices.jits.found", lambda: [])
+    fast = sol.optimize(module, x)
+    with torch.inference_mode(), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        numpy.testing.assert_allclose(fast(x), module(x), atol=1e-5)
+    assert implementation(fast).startswith("onednn")
+    assert ["executed without generated code" in str(one.message) for one in told] == [True] * bool(
+        jit
+    )
+
+
+def test_in_two_bytes() -> None:
+    """What is asked for is computed so: by oneDNN, which has kernels of bfloat16."""
+    module, x = CASES["large"][0], torch.rand(1, 3, 56, 56)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sol.SolWarning)  # of processors without such instructions
+        fast = sol.optimize(module, x, precision="bf16")
+        with torch.inference_mode():
+            numpy.testing.assert_allclose(fast(x), module(x), atol=0.1)
