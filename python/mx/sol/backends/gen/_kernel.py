@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
+
+Array = numpy.ndarray[Any, Any]
 
 # What stands for the name of the function in the text that a kernel is made of.
 NAME = "@NAME@"
@@ -51,13 +54,19 @@ class GenKernel:
     tiles: int  # begin to end lie within 0 to tiles; tiles write disjoint parts of outputs
     outputs: tuple[Spec, ...]
     workspace: int = 0  # bytes for each thread, aligned to 64
-    constants: tuple[numpy.ndarray[Any, Any], ...] = ()  # behind the inputs in `in`
+    packed: tuple[Array | Callable[[], Array], ...] = ()  # what `constants` is made of
     in_place: tuple[int, ...] = ()  # for each output, the input whose memory it may take; -1: none
 
     @property
     def name(self) -> str:
         """What its symbol begins with, for people."""
         return self.symbol[len(_PREFIX) : -1 - _DIGITS]
+
+    @functools.cached_property
+    def constants(self) -> tuple[Array, ...]:
+        """Arrays behind the inputs in `in`. They are made when they are wanted, as of the kernels
+        that are tried one is used."""
+        return tuple(one if isinstance(one, numpy.ndarray) else one() for one in self.packed)
 
     def may_lie_in(self, output: int) -> int:
         """The input whose memory an output may take over; -1 for none."""
@@ -71,12 +80,13 @@ def make_kernel(
     outputs: Sequence[Spec],
     *,
     workspace: int = 0,
-    constants: Sequence[numpy.ndarray[Any, Any]] = (),
+    constants: Sequence[Array | Callable[[], Array]] = (),
     in_place: Sequence[int] = (),
 ) -> GenKernel:
     """The kernel of a C text in which NAME stands for the symbol; also in names of its helpers.
 
-    `name` is what the symbol begins with, for people: letters, digits and underscores.
+    `name` is what the symbol begins with, for people: letters, digits and underscores. `constants`
+    are arrays, or what makes them when they are wanted.
     """
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     symbol = f"{_PREFIX}{name}_{digest}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
@@ -186,7 +188,7 @@ class GatherConvolution(ConvolutionKernel):
             images * self.p_parts * self.m_parts,
             (self.output,),
             workspace=packed + copied,
-            constants=(pack_results(self.weights, window, self.mr),),
+            constants=(functools.partial(pack_results, self.weights, window, self.mr),),
         )
 
     def _pack(self, plane: int) -> str:

@@ -197,7 +197,7 @@ class LastConvolution(ConvolutionKernel):
             window.batch * self.row_parts * self.p_parts,
             (self.output,),
             workspace=4 * copied,
-            constants=(panels.pack(self.matrix.astype(numpy.float32, copy=False)),),
+            constants=(lambda: panels.pack(self.matrix.astype(numpy.float32, copy=False)),),
         )
 
     def _copy(self) -> str:

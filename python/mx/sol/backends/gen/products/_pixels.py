@@ -157,7 +157,7 @@ class PixelConvolution(ConvolutionKernel):
             window.batch * window.groups * self.parts,
             (self.output,),
             workspace=4 * (sums + copied),
-            constants=(self._pack(),),
+            constants=(self._pack,),
         )
 
     def _pack(self) -> numpy.ndarray:

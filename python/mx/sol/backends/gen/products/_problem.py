@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -120,10 +120,11 @@ class Emission:
         product, panels = self.product, self.panels
         a_table, a_offset = table_of(f"{NAME}_a_at", product.a_at)
         b_table, b_offset = table_of(f"{NAME}_b_at", product.b_at)
-        constants = []
+        constants: list[Callable[[], numpy.ndarray]] = []
         b_position = product.b
-        if product.weights is not None:
-            constants.append(panels.pack(product.weights.astype(numpy.float32, copy=False)))
+        weights = product.weights
+        if weights is not None:
+            constants.append(lambda: panels.pack(weights.astype(numpy.float32, copy=False)))
             b_position, b_offset, b_table = product.inputs, "0", ""
         functions, calls = self._tiles()
         b_bytes = 4 * self.kc * panels.width if self.packs_b else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._inputs import nothing
@@ -131,7 +133,7 @@ class _RoundedEmission(Emission):
             self.batch * self.m_parts * self.n_parts,
             product.outputs,
             workspace=4 * max(words, self.kc * panels.width if self.packs_b else 0),
-            constants=(pack_pairs(panels, product.weights),),
+            constants=(functools.partial(pack_pairs, panels, product.weights),),
         )
 
     def _function(self, name: str, height: int, vectors: int, lanes: str | None) -> tuple[str, str]:

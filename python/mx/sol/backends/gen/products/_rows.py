@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy
@@ -140,7 +141,7 @@ class RowConvolution(ConvolutionKernel):
             window.batch * window.groups * self.parts,
             (self.output,),
             workspace=copied,
-            constants=(pack_results(self.weights, window, self.mr),),
+            constants=(functools.partial(pack_results, self.weights, window, self.mr),),
         )
 
     def _columns(self, high: int, vectors: int, lanes: str | None) -> list[Column]:
