@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from mx.graph import Plan
 from mx.graph.lowering import BACKENDS, Chooser
 from mx.sol import SolWarning, jits
 from mx.sol.backends.gen import GEN, GenKernel, GroupNode, Spec, Target, _link, emit_group
-from mx.sol.backends.gen._source import library_parts
+from mx.sol.backends.gen._source import Files
 from mx.sol.jits import _library
 from tests.graph.build import graph_of, model_of
 
@@ -286,18 +287,38 @@ def test_parts_are_compiled_once(empty_cache, monkeypatch):
         jits.compiled("int odd(", GEN.target, (), parts=["int even;", "int odd("])
 
 
-def test_parts_of_a_library():
-    """Long kernels are compiled each by itself, short ones together; each is in one part."""
+@pytest.mark.parametrize(
+    ("threads", "sizes"), [(1, [4]), (2, [2, 2]), (3, [1, 1, 2]), (9, [1, 1, 2])]
+)
+def test_files_of_kernels(threads, sizes):
+    """Kernels are divided among threads by their length, short ones share a file."""
     short = [kernel_of(Target.named("c"), one) for one in ("Abs", "Neg")]
     long = [kernel_of(Target.named("c"), one) for one in ("Exp", "Tanh")]
     long = [replace(one, source=one.source + "\n" * 4000) for one in long]
-    parts = library_parts([short[0], long[0], short[1], long[1], short[0]])
-    named = [
-        [kernel.symbol for kernel in (*long, *short) if f"void {kernel.symbol}(" in part]
-        for part in parts
-    ]
-    assert sorted(map(len, named)) == [1, 1, 2]
-    assert len(library_parts(short)) == 1 and library_parts([]) == []
+    found = Files().of([short[0], long[0], short[1], long[1], short[0]], threads)
+    assert sorted(len(symbols_in(file, [*short, *long])) for file in found) == sizes
+
+
+def symbols_in(file: str, kernels: Sequence[GenKernel]) -> list[str]:
+    return [one.symbol for one in kernels if f"void {one.symbol}(" in file]
+
+
+def test_kernels_stay_in_their_files(monkeypatch):
+    """So that no symbol is in two that are linked, and what was compiled is used again."""
+    one, two, three, four = (
+        kernel_of(Target.named("c"), name) for name in ("Abs", "Neg", "Exp", "Tanh")
+    )
+    files = Files()
+    (first,) = files.of([one, two], 2)
+    known, new = files.of([two, three], 2)
+    assert known is first and symbols_in(new, [one, two, three]) == [three.symbol]
+    assert files.of([three, one, three], 2) == [new, first] and files.of([], 2) == []
+    # A file is forgotten as a whole: nothing of it is in another one while it is known.
+    monkeypatch.setattr(Files, "_MOST", 2)
+    (other,) = files.of([four], 2)
+    assert files.of([four], 2) == [other]
+    (again,) = files.of([one], 2)
+    assert symbols_in(again, [one, two]) == [one.symbol]
 
 
 def kernel_of(target: Target, operator: str) -> GenKernel:

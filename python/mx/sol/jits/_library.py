@@ -115,9 +115,9 @@ def compiled(
 ) -> Library:
     """The library of a C source: loaded already, kept by mx.cache, or compiled now.
 
-    `parts` are sources that are together what the source is: they are compiled at once, on as many
-    threads as operators have, and those that this process has compiled for another library are not
-    compiled again.
+    `parts` are sources that have together what the source has, and may have more: they are compiled
+    at once, on as many threads as operators have, and those that this process has compiled for
+    another library are not compiled again.
 
     The compilers of `jits`, by default those of MXNET_SOL_JIT or all, are tried in order. What was
     compiled by a compiler that is gone since is used, of one that has changed it is compiled anew.
@@ -150,7 +150,7 @@ def _find_or_compile(
         if kept is not None:
             return kept
         begin = time.monotonic()
-        content, jit = _compile(parts or [source], target, flags, order)
+        content, jit = _compile(source, parts, target, flags, order)
         seconds = time.monotonic() - begin
         library = Library(content, jit.name, source)
         if cache is not None:
@@ -190,15 +190,19 @@ def _kept(cache: Cache, key: str, order: Sequence[Jit], source: str) -> Library 
 
 
 def _compile(
-    parts: Sequence[str], target: Processor, flags: tuple[str, ...], order: Sequence[Jit]
+    source: str,
+    parts: Sequence[str],
+    target: Processor,
+    flags: tuple[str, ...],
+    order: Sequence[Jit],
 ) -> tuple[bytes, Jit]:
     reasons = []
     for jit in order:
         try:
             with tempfile.TemporaryDirectory(prefix="mx-sol-") as folder:
                 path = os.path.join(folder, "library.so")
-                if len(parts) == 1:
-                    jit.build(parts[0], path, target, flags)
+                if not parts:
+                    jit.build(source, path, target, flags)
                 else:
                     jit.link(_objects.of(jit, parts, target, flags), path, target)
                 with open(path, "rb") as file:

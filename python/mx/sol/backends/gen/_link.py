@@ -12,14 +12,17 @@ import ffi
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import BackendFailed, Value
+from ....threads import get_num_threads
 from ..._errors import SolWarning
 from ...jits import JitError, compiled
 from ._kernel import GenKernel, Spec
-from ._source import FLAGS, library_parts, library_source
+from ._source import FLAGS, Files, library_source
 from ._target import Target
 
 _compiled_kernel = ffi.get_global_func("mx.graph.compiled_kernel")
 _CompiledFunction: Any = ffi.get_class("mx.graph.CompiledFunction")
+
+_files = Files()
 
 
 class Batch:
@@ -39,7 +42,7 @@ class Batch:
     def finish(self) -> None:
         """Compiles all of them. BackendFailed where that cannot be done."""
         kernels = [kernel for kernel, _ in self._kernels.values()]
-        source, parts = library_source(kernels), library_parts(kernels)
+        source, parts = library_source(kernels), _files.of(kernels, get_num_threads())
         about = f"{len(self._kernels)} kernels"
         try:
             library = compiled(source, self._target, FLAGS, about=about, parts=parts)

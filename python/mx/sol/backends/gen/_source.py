@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from ._kernel import GenKernel
@@ -34,18 +36,63 @@ def prelude(sources: Iterable[str]) -> str:
     return headers + "\n" + functions_for("\n".join(sources))
 
 
-# Characters of the source of a kernel that takes longer to compile than the headers.
+# Characters of kernels that take longer to compile than the headers.
 _LONG = 4000
 
 
-def library_parts(kernels: Iterable[GenKernel]) -> list[str]:
-    """C files that are together what `library_source` is: one of each long kernel, and one of all
-    others."""
-    unique = {kernel.symbol: kernel for kernel in kernels}
-    long = [symbol for symbol in sorted(unique) if len(unique[symbol].source) >= _LONG]
-    groups = [[unique[symbol]] for symbol in long]
-    rest = [kernel for symbol, kernel in unique.items() if symbol not in long]
-    return [library_source(group) for group in (*groups, rest) if group]
+@dataclass(frozen=True, eq=False)
+class _File:
+    """A C file of some kernels."""
+
+    symbols: tuple[str, ...]
+    source: str
+
+
+class Files:
+    """The C files in which a process has its kernels: each is in one, as long as it is known."""
+
+    _MOST = 512  # kernels
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[str, _File] = {}
+
+    def of(self, kernels: Iterable[GenKernel], threads: int) -> list[str]:
+        """Files that have all of these, and may have others. Kernels that are new come into at most
+        as many as there are threads to compile them, as each of them reads the headers."""
+        unique = {kernel.symbol: kernel for kernel in kernels}
+        with self._lock:
+            new = [kernel for symbol, kernel in unique.items() if symbol not in self._of]
+            for group in _groups(new, threads):
+                made = _File(tuple(one.symbol for one in group), library_source(group))
+                self._of.update(dict.fromkeys(made.symbols, made))
+            wanted = list(dict.fromkeys(self._of[symbol] for symbol in unique))
+            self._forget(wanted)
+        return [one.source for one in wanted]
+
+    def _forget(self, wanted: Sequence[_File]) -> None:
+        """Forgets what was not wanted for longest, whole files, as a symbol must not be in two."""
+        for file in wanted:
+            for symbol in file.symbols:
+                self._of[symbol] = self._of.pop(symbol)
+        for file in list(dict.fromkeys(self._of.values())):
+            if len(self._of) <= self._MOST or file in wanted:
+                break
+            for symbol in file.symbols:
+                del self._of[symbol]
+
+
+def _groups(kernels: Sequence[GenKernel], threads: int) -> list[list[GenKernel]]:
+    """Groups of about as much source each."""
+    size = sum(len(one.source) for one in kernels)
+    count = min(threads, -(-size // _LONG))
+    groups: list[list[GenKernel]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for kernel in sorted(kernels, key=lambda one: (-len(one.source), one.symbol)):
+        least = sizes.index(min(sizes))
+        groups[least].append(kernel)
+        sizes[least] += len(kernel.source)
+    return groups
 
 
 def library_source(kernels: Iterable[GenKernel]) -> str:
