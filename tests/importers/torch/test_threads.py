@@ -55,6 +55,9 @@ def test_exports_in_several_threads() -> None:
         models[1].called.wait(0.2)  # it does not come that far
         Negated.apply(x).sum().backward()
         assert torch.equal(x.grad, -torch.ones(3))
+        assert nn.LSTM(2, 3)(torch.ones(4, 1, 2))[0].shape == (4, 1, 3)
+        norm = nn.InstanceNorm1d(2, track_running_stats=True)
+        assert norm(torch.ones(1, 2, 3)).shape == (1, 2, 3) and norm.running_mean[0] > 0
     finally:
         for model, thread in zip(models, threads, strict=True):
             model.goes_on.set()

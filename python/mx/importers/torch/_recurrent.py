@@ -7,6 +7,7 @@ through them. Those here are of the same arguments and compute shapes alone.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -55,18 +56,20 @@ def _operators() -> Any:
 
 @contextlib.contextmanager
 def kept_whole() -> Iterator[None]:
-    """Lets torch's modules call the operators here."""
+    """Lets torch's modules call the operators here, in this thread."""
     import torch
 
     _operators()
     functions = torch._VF
+    exporting = threading.get_ident()
 
     def of_sequences(name: str, original: Any) -> Any:
         operator = getattr(torch.ops.mxffi, name)
 
         def call(*args: Any) -> Any:
             # Packed sequences have their lengths second, and one argument less.
-            return operator(*args) if len(args) == 9 and len(args[2]) else original(*args)
+            whole = len(args) == 9 and len(args[2])
+            return (operator if whole and threading.get_ident() == exporting else original)(*args)
 
         return call
 
