@@ -14,6 +14,7 @@ from mx.graph import GraphError
 from . import _rule
 from ._dimensions import NamedDimensions, all_automatic, bound_arguments
 from ._recurrent import kept_whole
+from ._statistics import statistics_followed
 from ._training import detach_without_gradients
 
 # What an export sets for its time holds for all of torch.
@@ -56,7 +57,13 @@ def export(
     # What torch imports with an export, but uses for partitions of graphs alone, takes 12 MB.
     for one in _PARTITIONS:
         try_without(f"torch._functorch._activation_checkpointing.{one}", "networkx")
-    with _lock, mode, kept_whole(), torch.set_grad_enabled(training):
+    with (
+        _lock,
+        mode,
+        kept_whole(),
+        statistics_followed(),
+        torch.set_grad_enabled(training),
+    ):
         program = torch.export.export(
             module, args, dict(kwargs), dynamic_shapes=shapes, strict=False
         )

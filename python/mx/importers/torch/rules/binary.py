@@ -287,6 +287,12 @@ def clamp_max(b: Builder, x: ir.Value, max: Operand) -> ir.Value:
     return b.Min(x, high)
 
 
+@rule("ldexp.Tensor")
+def ldexp(b: Builder, x: Operand, exponent: Operand) -> ir.Value:
+    x, exponent = promoted(b, x, exponent, dtype=b.out)
+    return b.Mul(x, b.Pow(b.constant(2, b.out), exponent))
+
+
 @rule("hypot")
 def hypot(b: Builder, x: Operand, y: Operand) -> ir.Value:
     x, y = promoted(b, x, y, dtype=b.out)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import onnx_ir as ir
 
 from ..._training import DOMAIN
 from .._builder import Builder, Number, Size, dtype_of, rank_of, shape_of
+from .._dtypes import FLOATS
 from .._promotion import promoted
 from .._rule import Unsupported, rule
 from .binary import floor_divided
@@ -47,10 +49,14 @@ def index_select(b: Builder, x: ir.Value, dim: int, index: ir.Value) -> ir.Value
 def gather(
     b: Builder, x: ir.Value, dim: int, index: ir.Value, *, sparse_grad: bool = False
 ) -> ir.Value:
+    index = b.cast(index, _INT64)
     if rank_of(x) == 0:
         return b.expand(x, b.sizes(index))
     if rank_of(index) == 0:
         return b.GatherElements(x, b.Reshape(index, [1]), axis=0)
+    if rank_of(index) != rank_of(x):
+        # As torch allows where nothing is taken.
+        return b.full(b.sizes(index), 0, dtype_of(x))
     along = dim % rank_of(x)
     # torch reads as far along the other axes as there are indices.
     shorter = [
@@ -168,6 +174,7 @@ def index_put(
 def _scatter(
     b: Builder, x: ir.Value, dim: int, index: ir.Value, src: ir.Value, reduction: str | None
 ) -> ir.Value:
+    index = b.cast(index, _INT64)
     if rank_of(x) == 0:
         scattered = b.ScatterElements(
             b.Reshape(x, [1]), b.Reshape(index, [1]), b.Reshape(src, [1]), reduction=reduction
@@ -204,6 +211,19 @@ def scatter_add(b: Builder, x: ir.Value, dim: int, index: ir.Value, src: ir.Valu
 _REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
 
 
+def _neutral(x: ir.Value, reduce: str) -> Number:
+    """What a reduction begins with that leaves out what was there."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    sign = -1 if reduce == "amax" else 1
+    if dtype_of(x) in FLOATS:
+        return sign * float("inf")
+    if dtype_of(x) == _BOOL:
+        return sign > 0
+    limits = np.iinfo(dtype_of(x).numpy())
+    return int(limits.min if sign < 0 else limits.max)
+
+
 @rule("scatter_reduce.two")
 def scatter_reduce(
     b: Builder,
@@ -217,12 +237,7 @@ def scatter_reduce(
 ) -> ir.Value:
     mean = reduce == "mean"
     if not include_self:
-        neutral = {"sum": 0, "mean": 0, "prod": 1}.get(reduce)
-        if neutral is None:
-            # Those that are written at all begin with what is written there last.
-            x = _scatter(b, x, dim, index, src, None)
-        else:
-            x = scatter_value(b, x, dim, index, neutral)
+        x = scatter_value(b, x, dim, index, _neutral(x, reduce))
     x.shape = ir.Shape(b.result_shape())
     result = _scatter(b, x, dim, index, src, "add" if mean else _REDUCTIONS[reduce])
     if not mean:
@@ -236,6 +251,69 @@ def scatter_reduce(
     if dtype_of(x) in (ir.DataType.INT32, _INT64):
         return floor_divided(b, result, counts)
     return b.Div(result, counts)
+
+
+@rule("index_reduce")
+def index_reduce(
+    b: Builder,
+    x: ir.Value,
+    dim: int,
+    index: ir.Value,
+    source: ir.Value,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> ir.Value:
+    if rank_of(x):
+        shape = [-1 if axis == dim % rank_of(x) else 1 for axis in range(rank_of(x))]
+        index = b.Expand(b.Reshape(index, shape), b.Shape(source))
+    index.shape = source.shape
+    return scatter_reduce(b, x, dim, index, source, reduce, include_self=include_self)
+
+
+@rule("index_fill.int_Scalar", "index_fill.int_Tensor")
+def index_fill(
+    b: Builder, x: ir.Value, dim: int, index: ir.Value, value: ir.Value | Number
+) -> ir.Value:
+    # By a mask, so that a value has the gradient of each element once.
+    rank = rank_of(x)
+    length = b.size(x, dim) if rank else 1
+    flat = b.Reshape(b.cast(index, _INT64), [-1])
+    true = b.Expand(b.constant(True, _BOOL), b.Shape(flat))
+    mask = b.ScatterElements(b.full([length], False, _BOOL), flat, true, axis=0)
+    mask = b.Reshape(mask, [-1 if axis == dim % rank else 1 for axis in range(rank)] or b.ints([]))
+    return b.Where(mask, b.cast(value, dtype_of(x)), x)
+
+
+@rule("put")
+def put(
+    b: Builder, x: ir.Value, index: ir.Value, source: ir.Value, accumulate: bool = False
+) -> ir.Value:
+    flat = [b.Reshape(one, [-1]) for one in (x, b.cast(index, _INT64), source)]
+    written = b.ScatterElements(*flat, axis=0, reduction="add" if accumulate else None)
+    return b.reshape(written, b.sizes(x)) if rank_of(x) else b.Reshape(written, b.ints([]))
+
+
+@rule("unique_consecutive")
+def unique_consecutive(
+    b: Builder,
+    x: ir.Value,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    if dim is not None and rank_of(x) > 1:
+        raise Unsupported("dim of an array with several axes")
+    flat = b.Reshape(x, [-1])
+    differs = b.Not(b.Equal(b.Slice(flat, [1], [2**62], [0]), b.Slice(flat, [0], [-1], [0])))
+    size = b.vector([b.product(b.sizes(x))])
+    first = b.Expand(b.constant(True, _BOOL), b.Min(size, 1))
+    first = b.Concat(first, differs, axis=0)
+    inverse = b.Sub(b.CumSum(b.cast(first, _INT64), b.constant(0, _INT64)), 1)
+    starts = b.Reshape(b.NonZero(first), [-1])
+    ends = b.Concat(b.Slice(starts, [1], [2**62], [0]), size, axis=0)
+    counts = b.Sub(b.Slice(ends, [0], b.Shape(starts), [0]), starts)
+    return b.Compress(flat, first), b.Reshape(inverse, b.Shape(x)), counts
 
 
 @rule("nonzero")

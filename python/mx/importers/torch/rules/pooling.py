@@ -169,10 +169,31 @@ def _adaptive_max_pool(
     if _even(lengths, counts):
         kernel = [length // count for length, count in zip(lengths, counts, strict=True)]
         return _max_pool(b, spatial, 2, x, kernel)
-    for axis, (length, count) in enumerate(zip(lengths, counts, strict=True), -spatial):
-        parts = [
-            b.ReduceMax(b.Slice(x, [start], [end], [axis]), [axis], keepdims=1)
-            for start, end in _windows(length, count)
-        ]
-        x = b.Concat(*parts, axis=axis) if len(parts) > 1 else parts[0]
-    return (x,)
+    if any(length == 0 for length in lengths):
+        raise Unsupported("an image without elements")
+    # The elements of each window along a last axis, the last of a shorter one several times, and
+    # where they are in the image.
+    rank = rank_of(x)
+    where = np.arange(prod(lengths)).reshape(lengths)
+    elements = x
+    for i, (length, count) in enumerate(zip(lengths, counts, strict=True)):
+        windows = _windows(length, count)
+        longest = max((end - start for start, end in windows), default=1)
+        taken = np.array(
+            [[min(start + j, end - 1) for j in range(longest)] for start, end in windows],
+            dtype=np.int64,
+        ).reshape(count, longest)
+        where = where.take(taken, axis=2 * i)
+        elements = b.Gather(elements, b.constant(taken, _INT64), axis=rank - spatial + 2 * i)
+    order = [2 * i for i in range(spatial)] + [2 * i + 1 for i in range(spatial)]
+    batch = list(range(rank - spatial))
+    elements = b.transpose(elements, batch + [len(batch) + axis for axis in order])
+    windows_of = [b.size(x, axis) for axis in batch] + counts
+    members = prod(where.shape[1::2])
+    elements = b.Reshape(elements, b.vector([*windows_of, members]))
+    # The first of equal elements, which has the gradient.
+    first = b.ArgMax(elements, axis=rank, keepdims=1)
+    chosen = b.Squeeze(b.GatherElements(elements, first, axis=rank), [-1])
+    table = b.constant(where.transpose(order).reshape([*counts, members]), _INT64)
+    table = b.Expand(table, b.Shape(elements))
+    return chosen, b.Squeeze(b.GatherElements(table, first, axis=rank), [-1])

@@ -228,15 +228,6 @@ def _running(b: Builder, operator: str, x: ir.Value, dim: int) -> ir.Value:
     return in_type_of(b, lambda v: b.op(operator, v, axis)[0], _SUMS, _INT64, x)
 
 
-@rule("logcumsumexp")
-def logcumsumexp(b: Builder, x: ir.Value, dim: int) -> ir.Value:
-    if rank_of(x) == 0:
-        return x
-    highest = b.ReduceMax(x, [dim], keepdims=1)
-    sums = b.CumSum(b.Exp(b.Sub(x, highest)), b.constant(dim, _INT64))
-    return b.Add(b.Log(sums), highest)
-
-
 @rule("count_nonzero", "count_nonzero.dim_IntList")
 def count_nonzero(b: Builder, x: ir.Value, dim: Axes = None) -> ir.Value:
     found = b.cast(b.cast(x, _BOOL), _INT64)

@@ -89,7 +89,11 @@ def negate(b: Builder, x: ir.Value) -> ir.Value:
 
 @rule("sign", "sgn")
 def sign(b: Builder, x: ir.Value) -> ir.Value:
-    return x if dtype_of(x) == ir.DataType.BOOL else b.Sign(x)
+    if dtype_of(x) == ir.DataType.BOOL:
+        return x
+    # Of NaN, which has none, torch gives 0.
+    known = b.Where(b.IsNaN(x), b.constant(0, dtype_of(x)), x) if dtype_of(x) in FLOATS else x
+    return b.Sign(known)
 
 
 @rule("rsqrt")
