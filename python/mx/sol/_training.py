@@ -49,8 +49,11 @@ class TrainingPlans:
         passes: Sequence[Pass],
         stores: Mapping[str, str],
         memory_limit: int | None = None,
+        before_backward: Callable[[], None] | None = None,
     ) -> None:
+        """`before_backward` is called before the backward pass is planned."""
         self._context, self._passes, self._name = context, passes, graph.name
+        self._before_backward = before_backward
         self._lock = threading.Lock()
         self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
         self.backward: Run = self._first_backward
@@ -90,6 +93,8 @@ class TrainingPlans:
         """Plans the backward pass, and runs it."""
         with self._lock:
             if self.backward == self._first_backward:
+                if self._before_backward is not None:
+                    self._before_backward()
                 self.backward = self._backward_runner(arrays)
         return self.backward(arrays)
 

@@ -14,6 +14,7 @@ from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from ._autograd import Version
 from ._held import ModuleTree
+from ._libraries import give_back_code
 from ._source import TorchSource
 from .kept import capture_training
 
@@ -119,7 +120,7 @@ class Trainer:
             ]
         limit = compiled.memory_limit
         plans = TrainingPlans(
-            made.graph, wrt, compiled.context, compiled.passes, made.stores, limit
+            made.graph, wrt, compiled.context, compiled.passes, made.stores, limit, give_back_code
         )
         return Version(source.module, made, plans, wrt)
 

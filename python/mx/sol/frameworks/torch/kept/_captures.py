@@ -12,6 +12,7 @@ from .....cache._file import PieceFile, PieceWriter
 from .....cache._use import Cache, warn
 from .. import _captured, _training_graph
 from .._captured import Captured
+from .._libraries import give_back_code
 from .._training_graph import TrainingGraph
 from ._code import NotDescribedError
 from ._environment import settings, versions
@@ -31,7 +32,7 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
     """
     return _from_cache(
         lambda: key_of(module, args, kwargs),
-        lambda: _captured.capture(module, args, kwargs, name),
+        lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
         lambda found, seconds: writer_of(found, module, seconds),
         lambda file: read(file, module),
     )
@@ -41,11 +42,21 @@ def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is in training. GraphError where the graph cannot have it."""
     found, _ = _from_cache(
         lambda: key_of(module, args, kwargs, training=True),
-        lambda: _training_graph.training_graph(module, args, kwargs),
+        lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
         lambda found, seconds: writer_of_training(found, module, seconds),
         lambda file: read_training(file, module),
     )
+    # For gradients that are planned now, and what they are computed in.
+    give_back_code()
     return found
+
+
+def _giving_back(make: Callable[[], _Made]) -> _Made:
+    """What is made by torch.export, which imports much and runs code that nothing else runs."""
+    give_back_code()
+    made = make()
+    give_back_code()
+    return made
 
 
 def key_of(module: Any, args: Any, kwargs: Any, training: bool = False) -> str:
