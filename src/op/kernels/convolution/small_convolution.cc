@@ -6,29 +6,14 @@
 
 #include <algorithm>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 #include "op/kernels/lanes/floats.h"
 
 namespace mxnet {
 namespace op {
 
-#define MXNET_LEVEL baseline
-#define MXNET_TARGET
-#include "op/kernels/convolution/small_convolution.inc"
-
-#if MXNET_CPU_LEVELS
-#define MXNET_LEVEL avx2
-#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
-#include "op/kernels/convolution/small_convolution.inc"
-
-#define MXNET_LEVEL avx512
-#define MXNET_TARGET MXNET_TARGET_AVX512
-#include "op/kernels/convolution/small_convolution.inc"
-#endif
+#define MXNET_LOOPS Convolution
+#define MXNET_LOOPS_FILE "op/kernels/convolution/small_convolution.inc"
+#include "op/kernels/lanes/levels.inc"
 
 namespace {
 
@@ -78,11 +63,7 @@ SmallConvolution::Parts PartsOf(const SmallConvolutionShape& shape, const float*
 }  // namespace
 
 ConvolutionLoops LoopsOf(const SmallConvolutionShape& shape) noexcept {
-#if MXNET_CPU_LEVELS
-  if (HostCpuLevel() >= CpuLevel::kAvx512) return avx512::Convolution::LoopsOf(shape);
-  if (HostCpuLevel() >= CpuLevel::kAvx2) return avx2::Convolution::LoopsOf(shape);
-#endif
-  return baseline::Convolution::LoopsOf(shape);
+  return WithLoops([&](auto loops) { return loops.LoopsOf(shape); });
 }
 
 SmallConvolution::SmallConvolution(const SmallConvolutionShape& shape, const float* weight,
@@ -99,11 +80,7 @@ size_t SmallConvolution::workspace() const {
 
 void SmallConvolution::Run(const float* x, float* y, void* work) const noexcept {
   auto* const memory = static_cast<float*>(work);
-#if MXNET_CPU_LEVELS
-  if (HostCpuLevel() >= CpuLevel::kAvx512) return avx512::Convolution::Run(parts_, x, y, memory);
-  if (HostCpuLevel() >= CpuLevel::kAvx2) return avx2::Convolution::Run(parts_, x, y, memory);
-#endif
-  baseline::Convolution::Run(parts_, x, y, memory);
+  WithLoops([&](auto loops) { loops.Run(parts_, x, y, memory); });
 }
 
 }  // namespace op

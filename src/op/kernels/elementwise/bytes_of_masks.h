@@ -8,9 +8,9 @@
 #include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS
-#include <immintrin.h>
-
 #include <cstdint>
+
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

@@ -11,7 +11,7 @@
 #include "op/kernels/elementwise/loops.h"
 
 #if MXNET_CPU_LEVELS
-#include <immintrin.h>
+#include "op/kernels/lanes/intrinsics.h"
 
 /*! \brief How an instruction compares, GT_OQ; zero where there is none. */
 #define MXNET_PREDICATE(name) _CMP_##name

@@ -7,14 +7,8 @@
 #include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS
-#if !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
 #include "op/kernels/lanes/avx2.h"
+#include "op/kernels/lanes/intrinsics.h"
 #endif
 
 namespace mxnet {

@@ -8,15 +8,7 @@
 
 #include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
-
-#if MXNET_CPU_LEVELS
-#if !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#endif
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

@@ -11,9 +11,9 @@
 #include "op/kernels/elementwise/loops.h"
 
 #if MXNET_CPU_LEVELS
-#include <immintrin.h>
-
 #include <limits>
+
+#include "op/kernels/lanes/intrinsics.h"
 #endif
 
 namespace mxnet {

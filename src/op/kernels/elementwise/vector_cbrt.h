@@ -9,11 +9,10 @@
 #ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_CBRT_H_
 #define MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_CBRT_H_
 
-#include <immintrin.h>
-
 #include <limits>
 
 #include "op/kernels/elementwise/vector_log.h"
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

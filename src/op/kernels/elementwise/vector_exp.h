@@ -6,9 +6,8 @@
 #ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_EXP_H_
 #define MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_EXP_H_
 
-#include <immintrin.h>
-
 #include "op/kernels/elementwise/vector_log_float.h"
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

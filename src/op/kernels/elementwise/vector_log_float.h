@@ -6,9 +6,8 @@
 #ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_LOG_FLOAT_H_
 #define MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_LOG_FLOAT_H_
 
-#include <immintrin.h>
-
 #include "op/kernels/cpu.h"
+#include "op/kernels/lanes/intrinsics.h"
 
 #define MXNET_AVX512_INLINE MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE
 

@@ -7,13 +7,7 @@
 #include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS && defined(__linux__)
-#if !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 #include <dlfcn.h>
-#include <immintrin.h>
 
 #include <cmath>
 #include <cstdio>
@@ -26,6 +20,7 @@
 #include "op/kernels/elementwise/vector_log.h"
 #include "op/kernels/elementwise/vector_log_float.h"
 #include "op/kernels/elementwise/vector_tanh.h"
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

@@ -5,9 +5,8 @@
 #ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_TANH_H_
 #define MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_TANH_H_
 
-#include <immintrin.h>
-
 #include "op/kernels/cpu.h"
+#include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
 namespace op {

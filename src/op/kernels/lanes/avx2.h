@@ -5,11 +5,10 @@
 #ifndef MXNET_SRC_OP_KERNELS_LANES_AVX2_H_
 #define MXNET_SRC_OP_KERNELS_LANES_AVX2_H_
 
-#include <immintrin.h>
-
 #include <cstdint>
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/lanes/intrinsics.h"
 #include "op/kernels/lanes/order.h"
 
 namespace mxnet {

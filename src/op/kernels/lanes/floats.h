@@ -12,10 +12,9 @@
 #include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS
-#include <immintrin.h>
-
 #include "op/kernels/lanes/avx2.h"
 #include "op/kernels/lanes/avx512.h"
+#include "op/kernels/lanes/intrinsics.h"
 #endif
 
 namespace mxnet {

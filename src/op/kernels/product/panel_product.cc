@@ -4,11 +4,6 @@
  */
 #include "op/kernels/product/panel_product.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 #include "op/kernels/lanes/floats.h"
 
 namespace mxnet {
@@ -20,33 +15,9 @@ constexpr int64_t kPanelFloats = 6144;
 
 }  // namespace
 
-#define MXNET_LEVEL baseline
-#define MXNET_TARGET
-#include "op/kernels/product/panel_product.inc"
-
-#if MXNET_CPU_LEVELS
-#define MXNET_LEVEL avx2
-#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
-#include "op/kernels/product/panel_product.inc"
-
-#define MXNET_LEVEL avx512
-#define MXNET_TARGET MXNET_TARGET_AVX512
-#include "op/kernels/product/panel_product.inc"
-#endif
-
-namespace {
-
-/*! \brief Calls body with the loops of the level that the processor has. */
-template <typename Body>
-auto WithLoops(const Body& body) noexcept {
-#if MXNET_CPU_LEVELS
-  if (HostCpuLevel() >= CpuLevel::kAvx512) return body(avx512::PanelLoops());
-  if (HostCpuLevel() >= CpuLevel::kAvx2) return body(avx2::PanelLoops());
-#endif
-  return body(baseline::PanelLoops());
-}
-
-}  // namespace
+#define MXNET_LOOPS PanelLoops
+#define MXNET_LOOPS_FILE "op/kernels/product/panel_product.inc"
+#include "op/kernels/lanes/levels.inc"
 
 PanelProduct::PanelProduct(int64_t terms, int64_t columns, int64_t panels) noexcept
     : terms_(terms), columns_(columns) {

@@ -7,44 +7,14 @@
 #include <algorithm>
 
 #include "op/kernels/attention/attention.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 #include "op/kernels/lanes/floats.h"
 
 namespace mxnet {
 namespace op {
 
-#define MXNET_LEVEL baseline
-#define MXNET_TARGET
-#include "op/kernels/product/small_product.inc"
-
-#if MXNET_CPU_LEVELS
-#define MXNET_LEVEL avx2
-#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
-#include "op/kernels/product/small_product.inc"
-
-#define MXNET_LEVEL avx512
-#define MXNET_TARGET MXNET_TARGET_AVX512
-#include "op/kernels/product/small_product.inc"
-#endif
-
-namespace {
-
-/*! \brief Calls body with the loops of the level that the processor has. */
-template <typename Body>
-auto WithLoops(const Body& body) noexcept {
-#if MXNET_CPU_LEVELS
-  if (HostCpuLevel() >= CpuLevel::kAvx512) return body(avx512::Products());
-  if (HostCpuLevel() >= CpuLevel::kAvx2) return body(avx2::Products());
-#endif
-  return body(baseline::Products());
-}
-
-}  // namespace
+#define MXNET_LOOPS Products
+#define MXNET_LOOPS_FILE "op/kernels/product/small_product.inc"
+#include "op/kernels/lanes/levels.inc"
 
 bool SmallProduct::Suits(int64_t rows, int64_t columns, int64_t terms) noexcept {
   const bool is_any = rows >= 1 && columns >= 1 && terms >= 1;

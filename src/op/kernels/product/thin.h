@@ -12,11 +12,8 @@
 #include <cstdint>
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/lanes/intrinsics.h"
 #include "op/parallel/parallel.h"
-
-#if MXNET_CPU_LEVELS
-#include <immintrin.h>
-#endif
 
 namespace mxnet {
 namespace op {

@@ -7,11 +7,6 @@
 #include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS
-#if !defined(__clang__)
-// GCC 12 warns of the undefined registers that its own intrinsics start from.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 #include "op/kernels/lanes/avx2.h"
 #include "op/kernels/lanes/avx512.h"
 
