@@ -6,6 +6,7 @@ import importlib.metadata
 import io
 import threading
 import warnings
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -22,7 +23,7 @@ from mx.sol.jits import JitError
 from mx.sol.tuning import Choices, _kept, _measure, _tuner, tune
 from mx.sol.tuning._choices import all_backends
 from mx.sol.tuning._layers import Noted, Recording
-from mx.sol.tuning._measure import Slow, measure
+from mx.sol.tuning._measure import Slow, Timed, measure
 from mx.sol.tuning._progress import Bar
 from mx.sol.tuning._select import Site, select
 from tests.graph.build import graph_of
@@ -87,7 +88,7 @@ def test_a_layer_is_measured_with_what_its_kernel_takes() -> None:
     Plan(chain(), optimize=False, chooser=recording).run(given(chain()))
     product, softmax, *_ = recording.stop()
     assert [one.operator for one in product.chain] == ["Add", "Relu", "Softmax", "Mul"]
-    (found,) = measure([product])
+    (found,) = measure([Timed(product, 1e-6)])
     assert set(found.costs) >= {"onednn", "mx"}
     # Backends are timed for the same nodes, however many kernels each has for them.
     assert found.length >= product.taken == 2
@@ -111,7 +112,7 @@ def test_a_backend_that_is_many_times_slower_is_not_tried_again() -> None:
         slow.add(product, {"onednn": cost(1), "blas": cost(2), "mx": cost(9)})
     found = {name for name in ("onednn", "blas", "mx", "gen") if slow.has(product, name)}
     assert found == {"mx"} and not slow.has(softmax, "mx")
-    (measured,) = measure([product], slow)
+    (measured,) = measure([Timed(product, 1e-6)], slow)
     assert "mx" not in measured.costs and "slower" in measured.declined["mx"]
     # What a layer has untuned is what others are compared with.
     for _ in range(2):
@@ -119,6 +120,48 @@ def test_a_backend_that_is_many_times_slower_is_not_tried_again() -> None:
     assert not slow.has(product, "onednn")
     slow.add(product, {"onednn": cost(1), "mx": cost(2)})
     assert not slow.has(product, "mx")
+
+
+def test_a_backend_that_is_many_times_slower_for_an_operator_is_not_tried_again() -> None:
+    product, softmax, *_ = noted_of(chain())
+    others = [
+        replace(product, layer=replace(product.layer, attributes={"alpha": n})) for n in range(3)
+    ]
+    slow = Slow()
+    for other in others[:2]:
+        slow.add(other, {"onednn": cost(1), "mx": cost(9)})
+    assert slow.has(product, "mx") and not slow.has(softmax, "mx")
+    slow.add(others[2], {"onednn": cost(1), "mx": cost(2)})
+    assert not slow.has(product, "mx")
+
+
+def test_layers_are_told_of_in_the_order_that_they_came_in() -> None:
+    """Whichever was timed first."""
+    layers = noted_of(chain())[:2]
+    found = [
+        [one.length for one in measure([Timed(*one) for one in zip(layers, seconds, strict=True)])]
+        for seconds in ((1e-6, 2e-6), (2e-6, 1e-6))
+    ]
+    assert found[0] == found[1] and len(set(found[0])) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "before", "after", "is_late", "enough"),
+    [
+        (0, float("inf"), float("inf"), True, False),
+        (1, 100, 90, True, True),
+        (1, 100, 90, False, False),
+        (1, 100, 97, True, False),  # may be chance
+        (1, 90, 100, True, False),
+        (2, 100, 97, True, True),
+        (2, 90, 100, True, True),
+        (1, 200_000, 199_000, True, True),  # long
+        (14, 100, 90, False, False),
+        (15, 100, 90, False, True),
+    ],
+)
+def test_runs_of_models_as_a_whole(count, before, after, is_late, enough) -> None:
+    assert _tuner._are_compared(count, before, after, is_late) == enough
 
 
 @pytest.mark.parametrize(
@@ -186,7 +229,7 @@ def test_without_a_compiler(monkeypatch) -> None:
     Plan(chain(), optimize=False, chooser=recording).run(given(chain()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sol.SolWarning)
-        found = measure(recording.stop())
+        found = measure([Timed(one, 1e-6) for one in recording.stop()])
     assert all("gen" not in one.costs for one in found)
     assert "no compiler here" in found[0].declined["gen"] and found[0].costs["mx"].kernel > 0
     with warnings.catch_warnings():

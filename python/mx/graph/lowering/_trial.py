@@ -120,7 +120,7 @@ class Trial:
         self._to = to = _Recorder()
         to.finishers = common.finishers
         self._made: dict[Value, Value] = {}
-        self._specs: list[Any] = []  # of the arrays that a run is given
+        self._specs: list[Any] = []  # of the arrays that a run is given, and which of their like
         self._chain = [self._follower(one) for one in chain]
         inputs = [self._value(value) for value in layer.inputs]
         read = [*inputs, *(value for one in self._chain for value in one.inputs)]
@@ -164,10 +164,11 @@ class Trial:
     def time(self, seconds: float, give_up: float, least: int = 2) -> Cost:
         """What it takes, the least of runs until they are enough."""
         tags = self._to.tags
+        arrays = [self._common.elements(*one) for one in self._specs]
         best: list[int] = []
         runs = Runs(seconds, give_up, least)
         while not runs.are_enough():
-            _, times = self._plan.profile(self._to.arrays)
+            _, times = self._plan.profile(arrays)
             runs.add(sum(times) / 1e3)
             best = list(map(min, best, times)) if best else list(times)
         found = dict.fromkeys(tags, 0.0)
@@ -233,9 +234,8 @@ class Trial:
             value.known.release()
         else:
             made = to.input(value.shape, value.dtype)
-            alike = sum(one == (value.shape, value.dtype) for one in self._specs)
-            self._specs.append((value.shape, value.dtype))
-            to.arrays.append(self._common.elements(value.shape, value.dtype, alike))
+            alike = sum(one[:2] == (value.shape, value.dtype) for one in self._specs)
+            self._specs.append((value.shape, value.dtype, alike))
             if value.layout is not None:
                 made = value.layout.of(to, made)
         self._made[value] = made
@@ -249,7 +249,6 @@ class _Recorder(Lowering):
         super().__init__()
         self.phase = "setup"
         self.tags: list[str | int] = []
-        self.arrays: list[Any] = []
         self.given: dict[int | None, int] = {}
 
     def step(

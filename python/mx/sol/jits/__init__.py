@@ -5,7 +5,7 @@ in the folder of mx.cache, under its limit, so that the next start needs no comp
 """
 
 from ._jit import Jit, JitError, Processor
-from ._library import Library, compiled, loaded
+from ._library import Library, compiled, loaded, seconds_compiling
 from ._list import JITS, chosen, found
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "compiled",
     "found",
     "loaded",
+    "seconds_compiling",
 ]

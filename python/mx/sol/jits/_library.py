@@ -26,11 +26,12 @@ _PIECE = "library"
 class Library:
     """Machine code that this process has loaded, for as long as it lives."""
 
-    def __init__(self, content: bytes, jit: str, source: str) -> None:
+    def __init__(self, content: bytes, jit: str, source: str, seconds: float = 0.0) -> None:
         """JitError where it does not load."""
         self.jit = jit  # by which it was compiled
         self.size = len(content)  # in bytes
         self.source = source  # in C
+        self.seconds = seconds  # that this process has compiled it
         # A name of its own: the loader takes a name that it has seen for the library of then.
         try:
             descriptor, path = tempfile.mkstemp(prefix="mx-sol-", suffix=".so")
@@ -104,6 +105,11 @@ def loaded() -> tuple[Library, ...]:
         return tuple(_loaded.values())
 
 
+def seconds_compiling() -> float:
+    """How long this process has compiled generated code."""
+    return sum(library.seconds for library in loaded())
+
+
 def compiled(
     source: str,
     target: Processor,
@@ -152,7 +158,7 @@ def _find_or_compile(
         begin = time.monotonic()
         content, jit = _compile(source, parts, target, flags, order)
         seconds = time.monotonic() - begin
-        library = Library(content, jit.name, source)
+        library = Library(content, jit.name, source, seconds)
         if cache is not None:
 
             def write(writer: PieceWriter) -> dict[str, object]:

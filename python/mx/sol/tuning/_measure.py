@@ -15,14 +15,14 @@ from ._layers import Noted
 
 # Seconds of runs of one candidate of one layer, where two runs do not take longer.
 _EACH = 0.004
-# Layers whose candidates are compiled at once, and in memory at the same time.
-_AT_ONCE = 4
+# Layers whose candidates are compiled at once, and have their weights in memory at the same time.
+_AT_ONCE = 8
 # How often candidates that are near are timed again.
 _CONFIRMED = 2
 # How many times slower than the best a candidate is so that it is not timed any longer.
 _HOPELESS = 2.0
-# How many times slower a backend has to be, for how many layers that are alike but for shapes and
-# for none less, so that it is not tried for others.
+# How many times slower a backend has to be, for how many layers and for none less, so that it is
+# not tried for others: those that are alike but for shapes, or all of the same operator.
 _NEVER, _OFTEN = 3.0, 2
 # What it takes to measure a layer: seconds, and runs of the layer as it is. Corrected by what it
 # does take.
@@ -65,8 +65,13 @@ class Measured:
         )
 
 
+def _alike(noted: Noted) -> tuple[str, str]:
+    return noted.kind(), noted.layer.operator
+
+
 class Slow:
-    """Which backends are many times slower for layers of the same operator and attributes."""
+    """Which backends are many times slower for layers of the same operator and attributes, or of
+    the same operator."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], list[float]] = {}
@@ -76,32 +81,45 @@ class Slow:
         best = min((cost.kernel for cost in costs.values()), default=0.0)
         for name, cost in costs.items():
             if best > 0:
-                self._found.setdefault((noted.kind(), name), []).append(cost.kernel / best)
+                for alike in _alike(noted):
+                    self._found.setdefault((alike, name), []).append(cost.kernel / best)
 
     def has(self, noted: Noted, backend: str) -> bool:
         """Whether a backend need not be tried for a layer."""
-        found = self._found.get((noted.kind(), backend), ())
-        return backend != noted.backend and len(found) >= _OFTEN and min(found) > _NEVER
+        if backend == noted.backend:
+            return False
+        of_others = [self._found.get((alike, backend), ()) for alike in _alike(noted)]
+        return any(len(found) >= _OFTEN and min(found) > _NEVER for found in of_others)
 
 
-def measure(layers: Sequence[Noted], slow: Slow | None = None) -> list[Measured]:
+@dataclass(frozen=True)
+class Timed:
+    """A layer, and the seconds that one run of it takes untuned."""
+
+    noted: Noted
+    seconds: float
+
+
+def measure(layers: Sequence[Timed], slow: Slow | None = None) -> list[Measured]:
     """Times all backends that can execute layers; what has to be compiled is compiled at once.
 
-    Those that `slow` has are left out, and it is told what was found.
+    Those that `slow` has are left out, and it is told what was found. So that it is told by short
+    ones what need not be tried for long ones, the shortest are first.
     """
     common, slow = Common(), Slow() if slow is None else slow
-    sites = [_Site(noted, common, slow) for noted in layers]
-    common.forget()
+    sites = [_Site(one.noted, common, slow) for one in layers]
     failed: dict[str, str] = {}
     for finisher in common.finishers.values():
         try:
             finisher.finish()
         except BackendFailed as error:
             failed[error.backend.name] = str(error)
-    found = []
-    while sites:  # what has been timed needs no memory any more
-        found.append(sites.pop(0).time(failed, slow))
-    return found
+    found: dict[int, Measured] = {}
+    for number in sorted(range(len(layers)), key=lambda number: layers[number].seconds):
+        found[number] = sites[number].time(failed, slow)
+        sites[number].trials.clear()  # what has been timed needs no memory any more
+        common.forget()
+    return [found[number] for number in range(len(layers))]
 
 
 class _Site:
@@ -189,14 +207,6 @@ def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> N
                 costs[name] = costs[name].least(again)
 
 
-@dataclass(frozen=True)
-class Timed:
-    """A layer, and the seconds that one run of it takes untuned."""
-
-    noted: Noted
-    seconds: float
-
-
 class Measurements:
     """Measures layers until the time is over. Layers that are alike are measured once."""
 
@@ -225,7 +235,7 @@ class Measurements:
                 break
             tell(done, len(keys))
             begin = perf_counter()
-            results = measure([left[key].noted for key in some], self.slow)
+            results = measure([left[key] for key in some], self.slow)
             spent = perf_counter() - begin
             factor = max(factor / 2, spent / _expected(map(left.get, some)))
             self.new.update(zip(some, results, strict=True))

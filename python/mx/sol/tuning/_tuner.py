@@ -14,6 +14,7 @@ from ...graph.lowering._node import attributes_of
 from ...graph.lowering._trial import operands
 from .._plans import plan_of
 from .._text import layer_of
+from ..jits import seconds_compiling
 from ._choices import Choices, all_backends
 from ._kept import Kept, key_of
 from ._layers import Noted, Recording
@@ -25,8 +26,12 @@ from ._tuning import Candidate, TunedLayer, Tuning
 # Of the time for tuning, the part for comparing the model as a whole: at least, and at most where
 # planning it and the fewest runs take longer.
 _FOR_MODEL, _MOST_FOR_MODEL = 0.2, 0.5
-# Runs of both plans in turns, and how many there are at least besides one before them.
-_MOST_RUNS, _LEAST_RUNS = 15, 2
+# Runs of both plans in turns, and how many there are at least besides one before them; one where it
+# takes less than this part of the time before, as expected, or long.
+_MOST_RUNS, _LEAST_RUNS, _CLEAR = 15, 2, 0.95
+# Seconds that a run takes so that a second one need not tell of chance, or of the memory that a
+# plan has to fetch in its first one.
+_SHORT = 0.1
 # The part of the time of a layer that it is expected to gain where nothing is known of that.
 _GAIN = 0.1
 # The part of the time without tuning that a layer may take to get another backend, tried in turn.
@@ -47,7 +52,7 @@ def tune(
     `shown` is whether there is a progress bar, None for on terminals. Models that take several
     plans are not tuned.
     """
-    begin = perf_counter()
+    begin, compiling = perf_counter(), seconds_compiling()
     kept = Kept()
     key = key_of(_describe(graph, inputs))
     known = None if again else kept.model(key)
@@ -59,8 +64,9 @@ def tune(
         compiled = plan.compiled(inputs)
         if compiled is None:
             return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
-        planned = perf_counter() - begin
-        times = _seconds_by_step(plan, inputs)
+        # Another plan has nothing to compile: its kernels have been timed.
+        planned = perf_counter() - begin - (seconds_compiling() - compiling)
+        times = _seconds_by_step(compiled, inputs)
         run = sum(times.values())
         if plan.may_be_sliced(inputs):
             untuned = plan_of(graph, chooser=Choices())
@@ -68,7 +74,7 @@ def tune(
             if in_slices is not None and in_slices.slices != 1:
                 plan, compiled = untuned, in_slices
                 run = _seconds_of(compiled, inputs)
-        at_end = max(_FOR_MODEL * seconds, planned + (1 + 2 * _LEAST_RUNS) * run)
+        at_end = max(_FOR_MODEL * seconds, planned + 3 * run)
         at_end = min(at_end, _MOST_FOR_MODEL * seconds)
         end = begin + seconds
         measurements = Measurements({} if again else kept.layers(), end - at_end, end)
@@ -125,10 +131,14 @@ def _seconds_of(compiled: Any, inputs: Mapping[str, Any]) -> float:
     return perf_counter() - begin
 
 
-def _seconds_by_step(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, float]:
+def _seconds_by_step(compiled: Any, inputs: Mapping[str, Any]) -> dict[str, float]:
+    arrays = list(inputs.values())
+    _, nanoseconds = compiled.profile(arrays)
+    if sum(nanoseconds) < _SHORT * 1e9:
+        _, nanoseconds = compiled.profile(arrays)
     times: dict[str, float] = {}
-    for step in plan.profile(inputs).steps:
-        times[step.name] = times.get(step.name, 0.0) + step.duration_ns / 1e9
+    for (name, *_), time in zip(compiled.steps, nanoseconds, strict=True):
+        times[name] = times.get(name, 0.0) + time / 1e9
     return times
 
 
@@ -224,14 +234,22 @@ def _compare(
     least, as others may run meanwhile."""
     if other is None:
         return 0.0, 0.0
-    times: tuple[list[float], list[float]] = ([], [])
     until = perf_counter() + seconds
     _seconds_of(other, inputs)
-    while len(times[0]) < _LEAST_RUNS or (perf_counter() < until and len(times[0]) < _MOST_RUNS):
-        for plan, found in zip((one, other), times, strict=True):
-            found.append(_seconds_of(plan, inputs) * 1e6)
-    before, after = map(min, times)
+    before = after = float("inf")
+    count = 0
+    while not _are_compared(count, before, after, perf_counter() > until):
+        before = min(before, _seconds_of(one, inputs) * 1e6)
+        after = min(after, _seconds_of(other, inputs) * 1e6)
+        count += 1
     return before, after
+
+
+def _are_compared(count: int, before: float, after: float, is_late: bool) -> bool:
+    """Whether so many runs of two plans, of which these were the shortest, are enough."""
+    is_clear = after < _CLEAR * before or before > 1e6 * _SHORT
+    least = 1 if is_clear else _LEAST_RUNS
+    return count >= (least if is_late else _MOST_RUNS)
 
 
 __all__ = ["Progress", "tune"]
