@@ -292,6 +292,10 @@ Ref<op::Kernel> MakeLstm(const Shape& extents, const NDArray& weight, const NDAr
                         std::move(state), workspace);
 }
 
+MXNET_REGISTER_API("mx.graph.suits_lstm")
+    .describe("Whether lstm is faster than libraries: where registers have 8 floats or more.")
+    .set_body_typed([] { return PanelProduct(1, 1, 1).width() >= 8; });
+
 MXNET_REGISTER_API("mx.graph.lstm")
     .describe(
         "A kernel: x[, h and c of the beginning] to h of all steps, (steps, directions, batch, "

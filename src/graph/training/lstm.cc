@@ -241,8 +241,15 @@ struct LstmGradient {
   }
 };
 
-Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed) {
+/*! \brief The sequence of these extents, whose recurrent weights memory can have. */
+Sequence CheckedSequence(const Shape& extents, bool is_reversed) {
   const Sequence of = SequenceOf(extents, is_reversed, 5);
+  CheckShape("extents, of recurrent weights", {kGates, of.hidden, of.hidden});
+  return of;
+}
+
+Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed) {
+  const Sequence of = CheckedSequence(extents, is_reversed);
   auto state = std::unique_ptr<Lstm>(new Lstm{{of, of.hidden, LstmPieces(of.batch, 1)}});
   const Shape one{of.batch, of.hidden};
   const size_t workspace = state->workspace();
@@ -258,7 +265,7 @@ Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed) {
 }
 
 Ref<Kernel> MakeLstmGradient(const Shape& extents, bool is_reversed, bool has_dy) {
-  const Sequence of = SequenceOf(extents, is_reversed, 5);
+  const Sequence of = CheckedSequence(extents, is_reversed);
   auto state = std::unique_ptr<LstmGradient>(
       new LstmGradient{{of, kGates * of.hidden, LstmPieces(of.batch, 1)}, has_dy});
   const Shape one{of.batch, of.hidden};

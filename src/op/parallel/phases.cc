@@ -31,7 +31,7 @@ class Phases {
         piece_(piece),
         body_(body),
         taken_(new std::atomic<bool>[static_cast<size_t>(phases * pieces)]()),
-        done_(new Count[static_cast<size_t>(phases)]()) {}
+        done_(new std::atomic<int64_t>[static_cast<size_t>(phases)]()) {}
 
   /*! \brief What one of the members does of all phases. */
   void Run(int64_t member) noexcept {
@@ -54,17 +54,12 @@ class Phases {
   }
 
  private:
-  /*! \brief Pieces of a phase that are done, in a line of the cache for itself. */
-  struct alignas(64) Count {
-    std::atomic<int64_t> of{0};
-  };
-
   bool IsDone(int64_t phase) const noexcept {
-    return done_[static_cast<size_t>(phase)].of.load(std::memory_order_acquire) == pieces_;
+    return done_[static_cast<size_t>(phase)].load(std::memory_order_acquire) == pieces_;
   }
 
   void Finish(int64_t phase, int64_t finished) noexcept {
-    std::atomic<int64_t>& done = done_[static_cast<size_t>(phase)].of;
+    std::atomic<int64_t>& done = done_[static_cast<size_t>(phase)];
     if (done.fetch_add(finished, std::memory_order_seq_cst) + finished < pieces_) return;
     if (asleep_.load(std::memory_order_seq_cst) == 0) return;
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -82,7 +77,7 @@ class Phases {
     {
       std::unique_lock<std::mutex> lock(mutex_);
       wake_.wait(lock, [&] {
-        return done_[static_cast<size_t>(phase)].of.load(std::memory_order_seq_cst) == pieces_;
+        return done_[static_cast<size_t>(phase)].load(std::memory_order_seq_cst) == pieces_;
       });
     }
     asleep_.fetch_sub(1, std::memory_order_relaxed);
@@ -94,7 +89,7 @@ class Phases {
   const PhasePiece piece_;
   const void* const body_;
   const std::unique_ptr<std::atomic<bool>[]> taken_;
-  const std::unique_ptr<Count[]> done_;
+  const std::unique_ptr<std::atomic<int64_t>[]> done_; /*!< pieces, by phase */
   std::atomic<int> asleep_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

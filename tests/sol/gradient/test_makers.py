@@ -90,6 +90,13 @@ def test_wrong_layers(extents: list[int], message: str) -> None:
             maker(name)(extents, False, None, *rest)
 
 
+@pytest.mark.parametrize(("name", "rest"), [("lstm", ()), ("lstm_grad", (True,))])
+def test_recurrent_weights_that_no_memory_has(name: str, rest: tuple[Any, ...]) -> None:
+    message = rf"^mx\.graph\.training\.{name}: extents, of recurrent weights: expected 2 \*\* 48"
+    with pytest.raises(ValueError, match=message):
+        maker(name)([1, 1, 2**31 - 1], False, *rest)
+
+
 def test_wrong_kernels_of_layers() -> None:
     other = maker("relu_grad")([2, 3])
     product = _onednn.load().matmul

@@ -8,6 +8,8 @@ from ._lowering import Lowering
 from ._value import Value
 
 _kernel = ffi.get_global_func("mx.graph.lstm")
+# Whether it is faster than libraries on this processor.
+suits_lstm = ffi.get_global_func("mx.graph.suits_lstm")
 
 
 def lstm(

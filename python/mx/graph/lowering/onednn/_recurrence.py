@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._lowering import Lowering
-from .._lstm import lstm
+from .._lstm import lstm, suits_lstm
 from .._value import Declined, Value
 from ._backend import api, as_input, check_float, execute_all, operand, rule
 
@@ -86,8 +86,11 @@ def _lstm(
     _check_usual("LSTM", activations, clip, layout, sequence_lens, numbers)
     if input_forget:
         raise Declined("gates that are one")
-    made = None if p is not None else lstm(to, x, (w, r, b), (initial_h, initial_c), direction)
-    return made or _layer(to, "lstm", x, (w, r, b, p), (initial_h, initial_c), direction)
+    if p is None and suits_lstm():
+        made = lstm(to, x, (w, r, b), (initial_h, initial_c), direction)
+        if made is not None:
+            return made
+    return _layer(to, "lstm", x, (w, r, b, p), (initial_h, initial_c), direction)
 
 
 @rule("GRU", since=7)
