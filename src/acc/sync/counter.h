@@ -41,12 +41,13 @@ class Counter {
  * \brief Uses that are under way; the thread that made it counts its own with plain loads and
  * stores.
  *
- * A thread that writes something and then reads 0 here knows that later uses see what it wrote.
+ * A thread that writes something and then reads 0 here knows that later uses see what it wrote; and
+ * uses that it does count see it when they have left.
  */
 class UseCount {
  public:
   void Enter() {
-    if (owner_ == &this_thread) {
+    if (__builtin_expect(owner_ == &this_thread, 1)) {
       own_.store(own_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       PassCompilerBarrier();
     } else {
@@ -54,11 +55,16 @@ class UseCount {
     }
   }
   void Leave() {
-    if (owner_ == &this_thread) {
+    if (__builtin_expect(owner_ == &this_thread, 1)) {
       own_.store(own_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+      PassCompilerBarrier();
     } else {
       others_.fetch_sub(1);
     }
+  }
+  /*! \brief Those of the calling thread, where that made it; else 0. */
+  uint64_t ReadOwn() const {
+    return owner_ == &this_thread ? own_.load(std::memory_order_relaxed) : 0;
   }
   uint64_t Read() const {
     PassThreadBarrier();

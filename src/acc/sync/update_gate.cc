@@ -4,6 +4,7 @@
  */
 #include "acc/sync/update_gate.h"
 
+#include <mxnet/runtime/error.h>
 #include <mxnet/runtime/signals.h>
 
 #include <chrono>
@@ -27,11 +28,13 @@ void UpdateGate::Wait(std::unique_lock<std::mutex>* lock, const Condition& condi
 }
 
 void UpdateGate::WaitToEnter() {
+  // The one waits for what this thread is in the middle of.
+  if (inside_.ReadOwn() > 1) return;
   do {
     Leave();
     std::unique_lock<std::mutex> lock(mutex_);
     Wait(&lock, [this] { return !is_closed_.load(); });
-    inside_.fetch_add(1);
+    inside_.Enter();
   } while (is_closed_.load());
 }
 
@@ -41,11 +44,15 @@ void UpdateGate::Notify() {
 }
 
 UpdateGate::Alone::Alone(UpdateGate* gate) : gate_(gate) {
+  if (gate->inside_.ReadOwn() != 0) {
+    MXNET_THROW("RuntimeError")
+        << "this thread is in the middle of a call that would be waited for";
+  }
   std::unique_lock<std::mutex> lock(gate->mutex_);
   gate->Wait(&lock, [gate] { return !gate->is_closed_.load(); });
   gate->is_closed_.store(true);
   try {
-    gate->Wait(&lock, [gate] { return gate->inside_.load() == 0; });
+    gate->Wait(&lock, [gate] { return gate->inside_.Read() == 0; });
   } catch (...) {  // without the lock
     gate->is_closed_.store(false);
     gate->Notify();

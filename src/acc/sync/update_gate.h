@@ -9,6 +9,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "acc/sync/counter.h"
+
 namespace mxnet {
 namespace acc {
 
@@ -16,7 +18,12 @@ namespace acc {
  * \brief Any number of threads are inside, or one alone, which those that come later wait for.
  *
  * Unlike std::shared_mutex it lets the one in though others come all the time, and Ctrl-C ends
- * waiting.
+ * waiting. The thread that made it comes in beside others with plain loads and stores.
+ *
+ * Who comes in counts itself and then looks whether the gate is closed; who leaves does so the
+ * other way round. The one closes it and then has all threads pass a barrier: those that were too
+ * early to see it closed are counted by then, and those that it still counts will see it and wake
+ * it.
  */
 class UpdateGate {
  public:
@@ -24,11 +31,12 @@ class UpdateGate {
   UpdateGate(const UpdateGate&) = delete;
   UpdateGate& operator=(const UpdateGate&) = delete;
 
-  /*! \brief Inside beside others. A thread that is inside must not come in again. */
+  /*! \brief Inside beside others. The thread that made the gate may come in again while it is, as
+   * where a signal's handler uses what the thread that it interrupted uses. */
   class Shared {
    public:
     explicit Shared(UpdateGate* gate) : gate_(gate) {
-      gate->inside_.fetch_add(1);
+      gate->inside_.Enter();
       if (__builtin_expect(gate->is_closed_.load(), 0)) gate->WaitToEnter();
     }
     ~Shared() { gate_->Leave(); }
@@ -39,7 +47,7 @@ class UpdateGate {
     UpdateGate* gate_;
   };
 
-  /*! \brief Inside alone. */
+  /*! \brief Inside alone. RuntimeError where the thread that made the gate is inside already. */
   class Alone {
    public:
     explicit Alone(UpdateGate* gate);
@@ -54,13 +62,14 @@ class UpdateGate {
  private:
   void WaitToEnter();
   void Leave() {
-    if (inside_.fetch_sub(1) == 1 && __builtin_expect(is_closed_.load(), 0)) Notify();
+    inside_.Leave();
+    if (__builtin_expect(is_closed_.load(), 0)) Notify();
   }
   void Notify();
   template <typename Condition>
   void Wait(std::unique_lock<std::mutex>* lock, const Condition& condition);
 
-  std::atomic<int> inside_{0};
+  UseCount inside_;
   std::atomic<bool> is_closed_{false};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -8,6 +8,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy
@@ -165,11 +166,21 @@ def test_no_run_mixes_weights_of_another_process(lone, text, fault) -> None:
     check_threads(lone, text, fault, {})
 
 
-def check_threads(load_refacc, text: str, fault: str, options: dict[str, str]) -> None:
+def test_no_run_of_many_threads_mixes_weights(load_refacc) -> None:
+    check_threads(load_refacc, STATIC, "", {}, threads=8)
+
+
+def check_threads(
+    load_refacc, text: str, fault: str, options: dict[str, str], threads: int = 3
+) -> None:
     """Both weights are one number at any time, so that outputs are inputs times its square, which
     no thread sees fall."""
     ctx = load_refacc("updates", **options)
-    plan = PartitionedPlan(with_weights(text, a=1, b=1), ctx, cache=False)
+    # By a thread that is gone when the others come.
+    with ThreadPoolExecutor(1) as maker:
+        plan = maker.submit(
+            PartitionedPlan, with_weights(text, a=1, b=1), ctx, cache=False
+        ).result()
     x = mx.np.array([[1, 1, 1, 1], [0, 1, 1, 1]], dtype="float32", ctx=ctx)
     problems: list[str] = []
     is_over = threading.Event()
@@ -189,7 +200,7 @@ def check_threads(load_refacc, text: str, fault: str, options: dict[str, str]) -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plan(x)
-        workers = [threading.Thread(target=work) for _ in range(3)]
+        workers = [threading.Thread(target=work) for _ in range(threads)]
         for worker in workers:
             worker.start()
         try:
