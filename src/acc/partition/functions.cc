@@ -285,8 +285,8 @@ std::string CheckModel(Context ctx, const std::string& key) {
 using RecordRow = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
 std::tuple<std::vector<NDArray>, std::vector<RecordRow>, std::string> InferProfiled(
-    const Model& model, const std::vector<NDArray>& inputs) {
-  ProfiledRun run = model.InferProfiled(inputs);
+    const Model& model, std::vector<NDArray> inputs) {
+  ProfiledRun run = model.InferProfiled(std::move(inputs));
   std::vector<RecordRow> rows;
   for (const WorkRecord& record : run.records) {
     rows.emplace_back(record.name, record.node, record.begin_ns, record.end_ns);
@@ -294,8 +294,8 @@ std::tuple<std::vector<NDArray>, std::vector<RecordRow>, std::string> InferProfi
   return {std::move(run.outputs), std::move(rows), std::move(run.problem)};
 }
 
-std::optional<runtime::Tuple> TryInfer(const Model& model, const std::vector<NDArray>& inputs) {
-  std::optional<std::vector<NDArray>> outputs = model.TryInfer(inputs);
+std::optional<runtime::Tuple> TryInfer(const Model& model, std::vector<NDArray> inputs) {
+  std::optional<std::vector<NDArray>> outputs = model.TryInfer(std::move(inputs));
   if (!outputs) return std::nullopt;
   std::vector<Any> items;
   items.reserve(outputs->size());

@@ -95,7 +95,8 @@ Context LoadedModel::ContextOf(bool on_host) const {
   return on_host || device_->api().mx_alloc == nullptr ? kHost : device_->context();
 }
 
-NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
+void LoadedModel::Prepare(NDArray* input, size_t index) const {
+  const NDArray& given = *input;
   const ModelTensor& spec = inputs_[index];
   if (given.dtype() != spec.dtype) {
     MXNET_THROW("TypeError") << "infer: input " << index << " ('" << spec.name << "'): expected "
@@ -110,10 +111,10 @@ NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
   const bool is_ready =
       given.ctx() == ctx && IsContiguous(given.tensor()) &&
       (ctx == kHost || DeviceOf(reinterpret_cast<const ArrayObject*>(given.get())) == device_);
-  if (is_ready) return given;
+  if (is_ready) return;
   NDArray copy = NDArray::Empty(given.shape(), given.dtype(), ctx);
   CopyArray(copy, given);
-  return copy;
+  *input = std::move(copy);
 }
 
 MXAccStatus LoadedModel::StatusOfThrown() const {
@@ -157,9 +158,9 @@ MXAccStatus LoadedModel::GiveOrCall(Run* run) {
   });
 }
 
-std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
+std::vector<NDArray> LoadedModel::Infer(std::vector<NDArray> inputs) {
   uint64_t work = 0;
-  return Infer(given, &work);
+  return Infer(std::move(inputs), &work);
 }
 
 bool LoadedModel::Takes(const std::vector<NDArray>& inputs) const {
@@ -169,27 +170,25 @@ bool LoadedModel::Takes(const std::vector<NDArray>& inputs) const {
   return std::equal(inputs.begin(), inputs.end(), graph_inputs_.begin(), graph_inputs_.end(), fits);
 }
 
-ProfiledRun LoadedModel::InferProfiled(const std::vector<NDArray>& given) {
+ProfiledRun LoadedModel::InferProfiled(std::vector<NDArray> inputs) {
   Profiling profiling(device_);
   ProfiledRun run;
   uint64_t work = 0;
-  run.outputs = Infer(given, &work);
+  run.outputs = Infer(std::move(inputs), &work);
   device_->Settle();
   run.records = profiling.End(work);
   run.problem = profiling.problem();
   return run;
 }
 
-std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given, uint64_t* work) {
-  if (given.size() != inputs_.size()) {
+std::vector<NDArray> LoadedModel::Infer(std::vector<NDArray> inputs, uint64_t* work) {
+  if (inputs.size() != inputs_.size()) {
     MXNET_THROW("TypeError") << "infer: expected " << inputs_.size() << " inputs, got "
-                             << given.size();
+                             << inputs.size();
   }
-  std::vector<NDArray> inputs;
-  inputs.reserve(given.size());
   const UpdateGate::Shared inside(&gate_);
   CheckWeights();
-  for (size_t i = 0; i < given.size(); ++i) inputs.push_back(Prepared(given[i], i));
+  for (size_t i = 0; i < inputs.size(); ++i) Prepare(&inputs[i], i);
   std::vector<ModelTensor> asked;
   const std::vector<ModelTensor>& specs = OutputsFor(inputs, &asked);
   Run run(this, std::move(inputs), specs);
@@ -314,23 +313,23 @@ void Model::UpdateWeights(const ModelGraph& graph, const std::vector<int64_t>& w
   loaded_->UpdateWeights(graph, which);
 }
 
-std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
+std::vector<NDArray> Model::Infer(std::vector<NDArray> inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
-  return loaded_->Infer(inputs);
+  return loaded_->Infer(std::move(inputs));
 }
 
-std::optional<std::vector<NDArray>> Model::TryInfer(const std::vector<NDArray>& inputs) const {
+std::optional<std::vector<NDArray>> Model::TryInfer(std::vector<NDArray> inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
   if (!loaded_->Takes(inputs)) return std::nullopt;
-  return loaded_->Infer(inputs);
+  return loaded_->Infer(std::move(inputs));
 }
 
-ProfiledRun Model::InferProfiled(const std::vector<NDArray>& inputs) const {
+ProfiledRun Model::InferProfiled(std::vector<NDArray> inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
-  return loaded_->InferProfiled(inputs);
+  return loaded_->InferProfiled(std::move(inputs));
 }
 
 std::vector<PieceRow> Model::Export(int64_t file, int64_t offset, bool weights) const {

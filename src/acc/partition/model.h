@@ -49,11 +49,11 @@ class LoadedModel : public Attachment {
   void Release() override;
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
 
-  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs);
+  std::vector<NDArray> Infer(std::vector<NDArray> inputs);
   /*! \brief Whether these have the shapes and types of the graph's inputs. */
   bool Takes(const std::vector<NDArray>& inputs) const;
   /*! \brief The same, done when it returns, with what the library tells of its work. */
-  ProfiledRun InferProfiled(const std::vector<NDArray>& inputs);
+  ProfiledRun InferProfiled(std::vector<NDArray> inputs);
   /*! \brief The shapes of the outputs, -1 where the elements decide. */
   std::vector<std::vector<int64_t>> InferShapes(const std::vector<std::vector<int64_t>>& inputs);
   /*!
@@ -81,7 +81,9 @@ class LoadedModel : public Attachment {
 
   void ReadTensors(const ModelGraph& graph, const char* function);
   Context ContextOf(bool on_host) const;
-  NDArray Prepared(const NDArray& given, size_t index) const;
+  /*! \brief Makes an input what the library takes; TypeError or ValueError where it does not fit.
+   */
+  void Prepare(NDArray* input, size_t index) const;
   /*! \brief The outputs as they are known, or in `asked` what the library says for the inputs. */
   const std::vector<ModelTensor>& OutputsFor(const std::vector<NDArray>& inputs,
                                              std::vector<ModelTensor>* asked);
@@ -92,7 +94,7 @@ class LoadedModel : public Attachment {
   MXAccStatus Call(Run* run, MXAccStream stream);
   MXAccStatus GiveOrCall(Run* run);
   /*! \brief The outputs, and in *work the number that the run had in the stream; 0 without one. */
-  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs, uint64_t* work);
+  std::vector<NDArray> Infer(std::vector<NDArray> inputs, uint64_t* work);
   /*! \brief RuntimeError where an update has failed; inside of the gate. */
   void CheckWeights() const;
   void Free();
@@ -132,10 +134,10 @@ class Model {
    * TypeError or ValueError for inputs that are not those of the graph, RuntimeError where the
    * library was unloaded, and what its failures map to.
    */
-  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
+  std::vector<NDArray> Infer(std::vector<NDArray> inputs) const;
   /*! \brief The same, or nothing for inputs that are not those of the graph. */
-  std::optional<std::vector<NDArray>> TryInfer(const std::vector<NDArray>& inputs) const;
-  ProfiledRun InferProfiled(const std::vector<NDArray>& inputs) const;
+  std::optional<std::vector<NDArray>> TryInfer(std::vector<NDArray> inputs) const;
+  ProfiledRun InferProfiled(std::vector<NDArray> inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
   /*! \brief As of LoadedModel. */
