@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import mx
-from mx.graph import Plan
-from mx.graph._latest import Latest
-from mx.graph._portable import Latest as Portable
+from mx.graph import Plan, _latest, _portable
 
 from . import build
 
 ADD = "g (float[N, 2] a, float[N, 2] b) => (float[N, 2] c) { c = Add (a, b) }"
-CLASSES = list(dict.fromkeys((Latest, Portable)))
+MODULES = (_latest, _portable)
+CLASSES = list(dict.fromkeys(module.Latest for module in MODULES))
+ATTEMPTS = list(dict.fromkeys(module.Attempt for module in MODULES))
 X = np.arange(4, dtype="float32").reshape(2, 2)
 A = mx.np.array(X)
 
@@ -80,6 +80,51 @@ def test_what_a_run_raises(kind):
     with pytest.raises(KeyError, match="of the run"):
         latest.in_order((A,))
     assert latest.in_order((A, A)) is None
+
+
+# What is called, and what comes of an attempt to: a value, or an error.
+CALLS = {
+    "outputs": (lambda arrays: (arrays[0],), (A,)),
+    "nothing": (lambda arrays: None, None),
+    "a failure": (lambda arrays: 1 / 0, ("instead", A, "division by zero")),
+    "another error": (lambda arrays: {}[3], KeyError),
+}
+
+
+@pytest.mark.parametrize("by_latest", [False, True])
+@pytest.mark.parametrize("kind", ATTEMPTS)
+@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
+def test_attempts(kind, call, expected, by_latest):
+    def instead(arrays, error):
+        return ("instead", *arrays, str(error))
+
+    attempt = kind(call, instead, (ArithmeticError, ValueError))
+    run = attempt
+    if by_latest:
+        latest = _latest.Latest(("a",), mx.np.ndarray, np.ndarray, frozenset())
+        latest.run = attempt
+
+        def run(arrays):
+            return latest.by_name({"a": arrays[0]})
+
+    for _ in range(2):
+        if isinstance(expected, type):
+            with pytest.raises(expected):
+                run([A])
+        else:
+            found = run([A])
+            assert (None if found is None else tuple(found)) == expected
+    attempt.end()
+    assert run([A]) is None
+
+
+@pytest.mark.parametrize("kind", ATTEMPTS)
+def test_an_attempt_that_fails_again_instead(kind):
+    def instead(arrays, error):
+        raise error
+
+    with pytest.raises(ZeroDivisionError):
+        kind(lambda arrays: 1 / 0, instead, (ArithmeticError,))([A])
 
 
 # Inputs one after another, each with what a run gives or raises.

@@ -12,6 +12,36 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 
+cdef class Attempt:
+    """Calls a function of arrays until it is ended: from then on None comes of it.
+
+    Of a call that raises one of `failures` comes what `instead` gives for the arrays and that.
+    """
+
+    cdef object call, instead
+    cdef tuple failures
+    cdef object __weakref__
+
+    def __init__(self, call, instead, tuple failures not None):
+        self.call, self.instead, self.failures = call, instead, failures
+
+    def __call__(self, arrays):
+        return self.outputs(arrays)
+
+    def end(self):
+        """Has calls that begin from now on give None."""
+        self.call = None
+
+    cdef object outputs(self, object arrays):
+        call = self.call  # which another thread may end
+        if call is None:
+            return None
+        try:
+            return call(arrays)
+        except self.failures as failure:
+            return self.instead(arrays, failure)
+
+
 cdef class Latest:
     """What has executed the inputs that came last, which says itself whether it takes others.
 
@@ -60,5 +90,8 @@ cdef class Latest:
 
     cdef object called(self, arrays):
         run = self.run  # which another thread may change
-        outputs = run(arrays)
+        if type(run) is Attempt:
+            outputs = (<Attempt>run).outputs(arrays)
+        else:
+            outputs = run(arrays)
         return None if outputs is None else list(outputs)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import ffi
 
 if TYPE_CHECKING or ffi.backend != "cython":
-    from ._portable import Latest
+    from ._portable import Attempt, Latest
 else:
-    from .._cython.latest import Latest
+    from .._cython.latest import Attempt, Latest
 
-__all__ = ["Latest"]
+__all__ = ["Attempt", "Latest"]

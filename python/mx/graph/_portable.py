@@ -6,6 +6,35 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 
+class Attempt:
+    """Calls a function of arrays until it is ended: from then on None comes of it.
+
+    Of a call that raises one of `failures` comes what `instead` gives for the arrays and that.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[Sequence[Any]], Sequence[Any] | None],
+        instead: Callable[[Sequence[Any], Exception], Sequence[Any] | None],
+        failures: tuple[type[Exception], ...],
+    ) -> None:
+        self._call: Callable[[Sequence[Any]], Sequence[Any] | None] | None = call
+        self._instead, self._failures = instead, failures
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+        call = self._call  # which another thread may end
+        if call is None:
+            return None
+        try:
+            return call(arrays)
+        except self._failures as failure:
+            return self._instead(arrays, failure)
+
+    def end(self) -> None:
+        """Has calls that begin from now on give None."""
+        self._call = None
+
+
 class Latest:
     """What has executed the inputs that came last, which says itself whether it takes others.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from threading import Condition, Lock
 from time import perf_counter_ns
 from typing import Any, cast
+from weakref import WeakSet
 
 import onnx_ir
 
@@ -19,6 +20,7 @@ from ..._acc.fallback import AccFallbackWarning, AccPlacementWarning, users_leve
 from ...context import cpu
 from .. import _told
 from .._graph import Graph
+from .._latest import Attempt
 from ..lowering import BACKENDS, Chooser
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
@@ -60,7 +62,10 @@ class Piece:
     failure: str = ""  # of the model's last run
     failures: int = 0  # one after another
     rest: int = 0  # runs until it is tried again
-    _lock: Lock = field(default_factory=Lock)  # of the failures, as several threads run a plan
+    # That call the model alone, until it fails.
+    _attempts: WeakSet[Attempt] = field(default_factory=WeakSet)
+    # Of the failures and attempts, as several threads run a plan.
+    _lock: Lock = field(default_factory=Lock)
 
     def is_to_try(self) -> bool:
         """Whether this run is to try the model."""
@@ -78,12 +83,32 @@ class Piece:
             self.failure = reason
             self.rest = _REST << min(self.failures, 10)
             self.failures += 1
+            self._end_attempts()
 
     def succeed(self) -> None:
         """Forgets that the model had failed."""
         if self.failure:
             with self._lock:
                 self.failure, self.failures, self.rest = "", 0, 0
+
+    def attempt(self, instead: Callable[[Sequence[Any], Exception], Any]) -> Attempt | None:
+        """What calls the model, and `instead` where that fails; None while the model rests."""
+        with self._lock:
+            if self.failure:
+                return None
+            made = Attempt(self.model.try_infer, instead, FAILURES)
+            self._attempts.add(made)
+            return made
+
+    def retire(self) -> None:
+        """Ends what calls the model alone."""
+        with self._lock:
+            self._end_attempts()
+
+    def _end_attempts(self) -> None:
+        for each in self._attempts:
+            each.end()
+        self._attempts.clear()
 
 
 class Outdated(Exception):
@@ -416,6 +441,8 @@ class Placement:
         """Has `run` raise Outdated from now on; what is under way goes on."""
         with self._running:
             self._is_outdated = True
+        for piece in self.pieces:
+            piece.retire()
 
     def wait_until_idle(self) -> None:
         """Waits for the runs under way: one that is not over would find new weights in one model
@@ -431,9 +458,10 @@ class Placement:
             values.drop(piece.dropped)
         return self._outputs(values, list(given.values()))
 
-    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any] | None] | None:
+    def single_model(self) -> Attempt | None:
         """What executes the graph for its inputs in order, of arrays, where it is one model of the
-        device; else None. It gives None for arrays that do not fit, and after a failure.
+        device; else None. It gives None for arrays that do not fit, after a failure, and where the
+        weights are others now.
 
         It spares what `run` does to keep values between several pieces.
         """
@@ -441,30 +469,21 @@ class Placement:
             return None
         (piece,) = self.pieces
         inputs = self.inputs
-        infer: Any = piece.model.try_infer
         if piece.part.inputs != inputs or piece.part.outputs != list(self._graph.outputs):
             return None
 
-        def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
-            nonlocal infer
+        def run_here(arrays: Sequence[Any], error: Exception) -> Sequence[Any] | None:
             if self._is_outdated:
                 return None
-            if piece.failure:
-                infer = None  # as the piece may get another model
-                return None
-            try:
-                infer = infer or piece.model.try_infer
-                found: Sequence[Any] | None = infer(arrays)
-                return found
-            except FAILURES as error:
-                if self._is_outdated:
-                    return None
-                self._give_up(piece, error)
+            self._give_up(piece, error)
             values = Values(self._device, dict(zip(inputs, arrays, strict=True)), None)
             self._run_here(piece, values, None)
             return self._outputs(values, arrays)
 
-        return run
+        attempt = piece.attempt(run_here)
+        if self._is_outdated and attempt is not None:  # since another one retired the piece
+            attempt.end()
+        return attempt
 
     def _infer(self, piece: Piece, values: Values, recorder: Recorder | None) -> bool:
         try:

@@ -18,6 +18,7 @@ import ffi
 
 from ...cache._use import Cache
 from .. import _interfaces
+from .._latest import Attempt
 from .._unread import Interface, Unread
 from ..plan import own_arrays
 from ..profile import Recorder
@@ -46,6 +47,7 @@ class Start:
         self._placement = placement
         self._is_outdated = False
         self.inputs = list(inputs)
+        self._attempt = Attempt(loaded.model.try_infer, self._instead, FAILURES)
 
     def run(
         self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None = None
@@ -57,30 +59,26 @@ class Start:
         try:
             outputs = self._loaded.model.infer([self._device.array(each) for each in contents])
         except FAILURES:
-            return self._placement().run(
-                dict(zip(self._placement().inputs, contents, strict=True)), recorder
-            )
+            return self._run_placed(contents, recorder)
         return own_arrays(list(outputs), contents)
 
     def retire(self) -> None:
         """Has the plan make a placement from now on."""
         self._is_outdated = True
+        self._attempt.end()
 
-    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any] | None]:
+    def single_model(self) -> Attempt:
         """What executes the graph for its inputs in order, of arrays; it gives None for arrays that
-        do not fit."""
-        infer = self._loaded.model.try_infer
+        do not fit, and where the weights are others now."""
+        return self._attempt
 
-        def run(arrays: Sequence[Any]) -> Sequence[Any] | None:
-            if self._is_outdated:
-                return None
-            try:
-                outputs: Sequence[Any] | None = infer(arrays)
-                return outputs
-            except FAILURES:
-                return self.run(dict(zip(self.inputs, arrays, strict=True)))
+    def _instead(self, arrays: Sequence[Any], _: Exception) -> list[Any] | None:
+        return None if self._is_outdated else self._run_placed(arrays)
 
-        return run
+    def _run_placed(self, contents: Sequence[Any], recorder: Recorder | None = None) -> list[Any]:
+        """The outputs of the placement, which knows what to do after a failure."""
+        placement = self._placement()
+        return placement.run(dict(zip(placement.inputs, contents, strict=True)), recorder)
 
 
 class Starts:
