@@ -8,7 +8,7 @@ import signal
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -190,14 +190,6 @@ MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {
   api->abi_major = MXACC_ABI_MAJOR; api->getAccName = Name; api->getNumAcc = Num;
   api->initialize = Init; api->supportedOps = Ops; api->loadModel = Load; return NULL; }
 """
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C is a KeyboardInterrupt, also where tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("isolate", [False, True])

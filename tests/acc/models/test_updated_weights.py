@@ -4,6 +4,8 @@ no run sees old ones beside new ones."""
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import threading
 import warnings
 import weakref
@@ -120,6 +122,31 @@ def test_a_process_that_ends_in_an_update(lone) -> None:
     plan.update_weights(changed)
     same(plan(X), Plan(changed)(X))
     assert origins(plan) == ["compiled"]
+
+
+def test_ctrl_c_while_a_run_of_another_thread_goes_on(lone, interruptible) -> None:
+    """The update waits for that run, of which no end is in sight."""
+    ctx = lone("updates")
+    plan = PartitionedPlan(with_weights(TWO, a=2, b=3), ctx, cache=False)
+    plan(X)
+    ctx.configure(faults="infer=hang")
+    with ThreadPoolExecutor(1) as runs:
+        run = runs.submit(plan, X)
+        interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        interrupt.start()
+        changed = with_weights(TWO, a=2, b=4)
+        with pytest.raises(KeyboardInterrupt):
+            while not run.done():
+                plan.update_weights(changed)
+                plan(X)
+        interrupt.join()
+        assert not run.done()
+        os.kill(mx.accelerators()[-1].process, signal.SIGKILL)
+        with pytest.raises(RuntimeError, match="ended by signal 9"):
+            run.result()
+    lone("updates", FAULTS="")
+    plan.update_weights(changed)
+    same(plan(X), Plan(changed)(X))
 
 
 def test_elements_that_decide_what_is_compiled(load_refacc) -> None:
