@@ -135,6 +135,22 @@ def test_a_backend_that_is_many_times_slower_for_an_operator_is_not_tried_again(
     assert not slow.has(product, "mx")
 
 
+@pytest.mark.parametrize(
+    ("seconds", "there_are", "fit"),
+    [
+        ([0.01] * 9, 99, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ([0.01] * 9, 1, [0, 1]),  # each takes 0.35
+        ([0.01] * 9, 0.3, []),
+        ([0.5, 0.01, 0.01], 1, [1, 2]),
+        ([0.01, 0.5, 0.01], 9, [0, 1, 2]),
+    ],
+)
+def test_layers_that_are_measured_in_time(seconds, there_are, fit) -> None:
+    noted = noted_of(chain())[0]
+    layers = {str(n): Timed(noted, one) for n, one in enumerate(seconds)}
+    assert _measure._that_fit(layers, there_are) == list(map(str, fit))
+
+
 def test_layers_are_told_of_in_the_order_that_they_came_in() -> None:
     """Whichever was timed first."""
     layers = noted_of(chain())[:2]
@@ -174,6 +190,7 @@ def test_runs_of_models_as_a_whole(count, before, after, is_late, enough) -> Non
         ([900, 900, 900, 900], 800, 2, 2),
         ([900, 700, 900, 900], 800, 2, 3),
         ([1] * 3000, 1e9, 2, 200),  # as many more would tell nothing
+        ([110_000, 90_000], 1e9, 2, 1),
     ],
 )
 def test_runs_of_a_trial(times, give_up, least, runs) -> None:

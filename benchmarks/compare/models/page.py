@@ -45,7 +45,7 @@ SECTIONS = (
     (
         "Modules of torch, tuned",
         "models.sol",
-        ("--seconds", "1", "--tune", "6"),
+        ("--seconds", "1", "--tune", "5"),
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1", "--tune", "1"),
     ),
     (

@@ -9,7 +9,7 @@ from typing import Any
 _SETTINGS: dict[str, tuple[Any, str]] = {
     "fallback": (False, "what `optimize` takes for `fallback` where it is not given"),
     "autotune": (False, "whether models are tuned before they run for the first time"),
-    "tuning_seconds": (6, "how long tuning measures one model, at most"),
+    "tuning_seconds": (5, "how long tuning measures one model, at most"),
     "watch_variables": (
         True,
         "whether each call looks for assignments to variables of TensorFlow, some microseconds for"

@@ -28,6 +28,8 @@ Order = Callable[[str], Sequence[Backend]]
 _DRAWN = 1 << 16
 # Runs of one trial: to make one and read its times takes longer than the shortest kernels.
 _MOST_RUNS = 200
+# Seconds that a run takes of which there need not be another one.
+LONG = 0.1
 
 
 class Common:
@@ -83,7 +85,8 @@ class Runs:
     def __init__(self, seconds: float, give_up: float, least: int) -> None:
         """Enough are runs that took so many seconds together, but at least `least`; before that
         two that took more than `give_up` microseconds, or one of more than twice that, as a first
-        one takes longer than others. Of short ones, which vary less, no more than `_MOST_RUNS`."""
+        one takes longer than others. Of short ones no more than `_MOST_RUNS`, of those of `LONG`
+        one."""
         self._seconds, self._give_up, self._least = seconds, give_up, least
         self._count, self._slow, self._total = 0, 0, 0.0
 
@@ -95,7 +98,7 @@ class Runs:
 
     def are_enough(self) -> bool:
         """Whether there is no need of another one."""
-        if self._slow >= 2 or self._count >= _MOST_RUNS:
+        if self._slow >= 2 or self._count >= _MOST_RUNS or self._total >= LONG * self._count > 0:
             return True
         return self._count >= self._least and self._total >= self._seconds
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from ...graph.lowering import Backend
-from ...graph.lowering._trial import Common, Cost, Trial
+from ...graph.lowering._trial import LONG, Common, Cost, Trial
 from ...graph.lowering._value import REJECTIONS, BackendFailed, Declined
 from ._choices import InRows, all_backends, by_table
 from ._layers import Noted
@@ -24,9 +24,9 @@ _HOPELESS = 2.0
 # How many times slower a backend has to be, for how many layers and for none less, so that it is
 # not tried for others: those that are alike but for shapes, or all of the same operator.
 _NEVER, _OFTEN = 3.0, 2
-# What it takes to measure a layer: seconds, and runs of the layer as it is. Corrected by what it
-# does take.
-_SETUP, _RUNS = 0.2, 15.0
+# What it takes to measure a layer: seconds, and runs of the layer as it is; and the part of that
+# which it is expected to take until it is corrected by what it does take.
+_SETUP, _RUNS, _FACTOR = 0.2, 15.0, 0.5
 _SLOW = "many times slower for layers like this one"
 
 
@@ -197,7 +197,7 @@ def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> N
     """Times in turns once more what seems to be faster than what a layer has: a neighbour may have
     had the processor meanwhile."""
     near = {name for name, cost in costs.items() if cost.kernel < costs[default].kernel}
-    if not near:
+    if not near or costs[default].kernel / 1e6 > LONG:  # of which chance is a small part
         return
     for _ in range(_CONFIRMED):
         for trial in trials:
@@ -210,12 +210,12 @@ def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> N
 class Measurements:
     """Measures layers until the time is over. Layers that are alike are measured once."""
 
-    def __init__(self, known: Mapping[str, Measured], until: float, end: float) -> None:
+    def __init__(self, known: Mapping[str, Measured], until: float) -> None:
         """`known` has what was measured before, by the keys of layers. Measuring ends before
-        `until`; the first layers are measured if they are begun before `end`."""
+        `until`."""
         self.found = dict(known)
         self.new: dict[str, Measured] = {}
-        self.until, self.end = until, end
+        self.until = until
         self.skipped = 0
         self.slow = Slow()
 
@@ -223,31 +223,37 @@ class Measurements:
         """Measures layers that are not known yet, in order; `tell` is told how many are done."""
         wanted = {one.noted.key(): one for one in reversed(layers)}
         left = {key: wanted[key] for key in reversed(wanted) if key not in self.found}
-        keys, done = list(left), 0
-        # What layers take to measure, as a multiple of what is expected; the first ones tell.
-        factor = 0.0
-        while done < len(keys):
-            some = keys[done : done + _AT_ONCE]
-            until = self.until if done else self.end
-            while some and perf_counter() + factor * _expected(map(left.get, some)) > until:
-                some.pop()
+        count, factor = len(left), _FACTOR
+        while left:
+            some = _that_fit(left, (self.until - perf_counter()) / factor)
             if not some:
                 break
-            tell(done, len(keys))
+            tell(count - len(left), count)
             begin = perf_counter()
-            results = measure([left[key] for key in some], self.slow)
+            layers = [left.pop(key) for key in some]
+            results = measure(layers, self.slow)
             spent = perf_counter() - begin
-            factor = max(factor / 2, spent / _expected(map(left.get, some)))
+            factor = max(factor / 2, spent / sum(map(_expected, layers)))
             self.new.update(zip(some, results, strict=True))
-            done += len(some)
-        self.skipped = len(keys) - done
+        self.skipped = len(left)
         self.found.update(self.new)
-        tell(len(left), len(left))
+        tell(count, count)
 
 
-def _expected(layers: Iterable[Timed | None]) -> float:
-    """Seconds that it is expected to take to measure layers."""
-    return sum(_SETUP + _RUNS * one.seconds for one in layers if one is not None)
+def _that_fit(layers: Mapping[str, Timed], seconds: float) -> list[str]:
+    """The first layers that are expected to be measured in so many seconds, at most as many as are
+    measured at once: those that take longer are left out, or to later."""
+    found: list[str] = []
+    for key, one in layers.items():
+        if len(found) < _AT_ONCE and _expected(one) <= seconds:
+            found.append(key)
+            seconds -= _expected(one)
+    return found
+
+
+def _expected(layer: Timed) -> float:
+    """Seconds that it is expected to take to measure a layer."""
+    return _SETUP + _RUNS * layer.seconds
 
 
 class Progress:

@@ -76,8 +76,8 @@ def tune(
                 run = _seconds_of(compiled, inputs)
         at_end = max(_FOR_MODEL * seconds, planned + 3 * run)
         at_end = min(at_end, _MOST_FOR_MODEL * seconds)
-        end = begin + seconds
-        measurements = Measurements({} if again else kept.layers(), end - at_end, end)
+        until = begin + seconds - at_end
+        measurements = Measurements({} if again else kept.layers(), until)
         measurements.measure(_by_gain(recording.layers, times), progress(shown))
     finally:  # the plan keeps it
         noted = recording.stop()
