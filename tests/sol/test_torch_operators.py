@@ -68,6 +68,12 @@ def written() -> list[Case]:
         Case("scatter_reduce alone",
              lambda x, y: x.scatter_reduce(0, FEW, y, "amin", include_self=False),
              [floats(4), floats(3)]),
+        Case("index_reduce of a 0-d array",
+             lambda x, y: x.index_reduce(0, FEW[:1] - 1, y, "amin"), [floats(), floats()]),
+        Case("scatter and multiply",
+             lambda x: x.scatter(0, FEW, 3, reduce="multiply"), [ints(4)]),
+        Case("scatter and add",
+             lambda x: x.scatter(0, FEW, x[:3], reduce="add"), [ints(4)]),
         Case("index_fill", lambda x, y: x.index_fill(1, FEW, y), [X, floats()]),
         Case("index_fill from the end", lambda x: x.index_fill(-1, FEW - 2, 2.0), [X]),
         Case("index_fill of a 0-d array", lambda x: x.index_fill(0, FEW[1], 2.0), [floats()]),
@@ -75,6 +81,8 @@ def written() -> list[Case]:
         Case("put and add", lambda x, y: x.put(FEW, y, accumulate=True), [X, floats(3)]),
         Case("gather by int32", lambda x, i: x.gather(0, i), [X[0, 0], FEW.int()]),
         Case("gather of nothing", lambda x: x.gather(0, torch.zeros(0).long()) + 1, [X]),
+        Case("unfold of a 0-d array", lambda x: x.unfold(0, 1, 1), [floats()]),
+        Case("unbind_copy", torch.unbind_copy, [X]),
         Case("unique_consecutive", lambda x: torch.unique_consecutive(x, True, True),
              [torch.tensor([[1, 1, 2], [2, 3, 1]])]),
         Case("unique_consecutive of nothing", lambda x: torch.unique_consecutive(x, True, True),
@@ -92,18 +100,43 @@ def pools() -> list[Case]:
     ]
 
 
+def medians() -> list[Case]:
+    return [
+        Case("median", lambda x: x.median(1), [X]),
+        Case("median with NaN", lambda x: x.median(1, keepdim=True), [UNUSUAL]),
+        Case("median of all, with NaN", lambda x: x.median(), [UNUSUAL]),
+        Case("median of all, with ties", lambda x: x.median(), [TIES[0]]),
+        Case("median of integers", lambda x: x.median(0), [ints(5, 2)]),
+        Case("nanmedian", lambda x: x.nanmedian(1), [UNUSUAL]),
+        Case("nanmedian of all", lambda x: x.nanmedian(), [UNUSUAL]),
+        Case("nanmedian of NaN", lambda x: x.nanmedian(1)[0], [UNUSUAL[:, 3:4]]),
+    ]
+
+
 def numbers() -> list[Case]:
     whole = torch.tensor([12, -8, 0, 7])
     return [
+        Case("native_layer_norm", lambda x: torch.native_layer_norm(x, [4], None, None, 1e-5), [X]),
+        Case(
+            "multilabel_margin_loss of a 0-d array",
+            lambda x: F.multilabel_margin_loss(x, FEW[1]),
+            [floats()],
+        ),
         # Of negative exponents torch's gradient is 0.
         Case("ldexp", torch.ldexp, [X, ints(4, low=0)]),
         Case("gcd", torch.gcd, [whole[:, None], torch.tensor([18, 4, 5, 0])]),
         Case("lcm", torch.lcm, [whole.to(torch.int8), torch.tensor(4, dtype=torch.int8)]),
         Case("sign of NaN", torch.sign, [UNUSUAL]),
+        Case("bucketize of NaN", lambda x: torch.bucketize(x, UNUSUAL[0, :2]), [UNUSUAL]),
+        Case(
+            "searchsorted of NaN",
+            lambda x: torch.searchsorted(UNUSUAL[0, :2], x, right=True),
+            [UNUSUAL],
+        ),
     ]
 
 
-CASES = [*scans(), *written(), *pools(), *numbers()]
+CASES = [*scans(), *written(), *pools(), *medians(), *numbers()]
 
 
 @functools.cache

@@ -203,6 +203,22 @@ def scatter_value(b: Builder, x: ir.Value, dim: int, index: ir.Value, value: Num
     return _scatter(b, x, dim, index, filled, None)
 
 
+@rule("scatter.reduce")
+def scatter_reduced(
+    b: Builder, x: ir.Value, dim: int, index: ir.Value, src: ir.Value, *, reduce: str
+) -> ir.Value:
+    return _scatter(b, x, dim, index, src, {"add": "add", "multiply": "mul"}[reduce])
+
+
+@rule("scatter.value_reduce")
+def scatter_value_reduced(
+    b: Builder, x: ir.Value, dim: int, index: ir.Value, value: Number, *, reduce: str
+) -> ir.Value:
+    filled = b.Expand(b.cast(value, dtype_of(x)), b.Shape(index))
+    filled.shape = index.shape
+    return scatter_reduced(b, x, dim, index, filled, reduce=reduce)
+
+
 @rule("scatter_add")
 def scatter_add(b: Builder, x: ir.Value, dim: int, index: ir.Value, src: ir.Value) -> ir.Value:
     return _scatter(b, x, dim, index, src, "add")
@@ -264,10 +280,10 @@ def index_reduce(
     *,
     include_self: bool = True,
 ) -> ir.Value:
-    if rank_of(x):
-        shape = [-1 if axis == dim % rank_of(x) else 1 for axis in range(rank_of(x))]
-        index = b.Expand(b.Reshape(index, shape), b.Shape(source))
-    index.shape = source.shape
+    rank = rank_of(x)
+    shape = [-1 if axis == dim % rank else 1 for axis in range(rank)] or [1]
+    index = b.Expand(b.Reshape(index, shape), b.Shape(source) if rank else [1])
+    index.shape = source.shape if rank else ir.Shape([1])
     return scatter_reduce(b, x, dim, index, source, reduce, include_self=include_self)
 
 
@@ -399,9 +415,12 @@ def bucketize(
 
 
 def _passed(b: Builder, x: ir.Value, boundaries: ir.Value, right: bool) -> ir.Value:
-    """How many boundaries are before each element, those equal to it too where `right` is true."""
-    operator = "LessOrEqual" if right else "Less"
-    passed = b.op(operator, boundaries, b.Unsqueeze(x, [-1]))[0]
+    """How many boundaries are before each element, those equal to it too where `right` is true.
+
+    NaN is after all of them, as torch's are in order.
+    """
+    operator = "Greater" if right else "GreaterOrEqual"
+    passed = b.Not(b.op(operator, boundaries, b.Unsqueeze(x, [-1]))[0])
     return b.ReduceSum(b.cast(passed, _INT64), [-1], keepdims=0)
 
 

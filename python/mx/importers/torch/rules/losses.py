@@ -113,6 +113,10 @@ def multilabel_margin(
 
     torch's own decomposition also counts what is behind the -1.
     """
+    if rank_of(scores) == 0:
+        one = ir.Shape([1])
+        scores, target = b.Reshape(scores, [1]), b.Reshape(target, [1])
+        scores.shape = target.shape = one
     if rank_of(scores) == 1:
         result = multilabel_margin(b, b.with_axis(scores), b.with_axis(target), reduction)
         return b.Squeeze(result, [0]) if reduction == 0 else result

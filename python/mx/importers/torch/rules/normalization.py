@@ -9,6 +9,7 @@ import onnx_ir as ir
 from ..._training import DOMAIN
 from .._builder import Builder, Size, dtype_of, rank_of
 from .._rule import Unsupported, rule
+from .random import detach
 from .reduction import variance
 
 
@@ -44,7 +45,7 @@ def native_layer_norm(
 ) -> Sequence[ir.Value]:
     scale = _or_filled(b, weight, normalized_shape, 1, dtype_of(x))
     axis = -len(normalized_shape)
-    return b.op(
+    result, *statistics = b.op(
         "LayerNormalization",
         x,
         scale,
@@ -54,6 +55,8 @@ def native_layer_norm(
         outputs=outputs,
         dtype=[dtype_of(x), ir.DataType.FLOAT, ir.DataType.FLOAT][:outputs],
     )
+    # torch has no gradients of these.
+    return result, *(detach(b, one) for one in statistics)
 
 
 @rule("rms_norm")

@@ -98,7 +98,7 @@ def split(b: Builder, x: ir.Value, split_size: Size, dim: int = 0) -> Sequence[i
     return [slice_axis(b, x, dim, starts[i], starts[i + 1]) for i in range(len(sizes))]
 
 
-@rule("unbind.int")
+@rule("unbind.int", "unbind_copy.int")
 def unbind(b: Builder, x: ir.Value, dim: int = 0) -> Sequence[ir.Value]:
     return [b.Gather(x, b.constant(i, ir.DataType.INT64), axis=dim) for i in range(len(b.results))]
 
@@ -260,6 +260,8 @@ def diagonal_scatter(
 
 @rule("unfold")
 def unfold(b: Builder, x: ir.Value, dimension: int, size: int, step: int) -> ir.Value:
+    if rank_of(x) == 0:
+        return b.Slice(b.Reshape(x, [1]), [0], [size], [0])
     axis = dimension % rank_of(x)
     room = b.minus(b.size(x, axis), size)
     count: Size = (
