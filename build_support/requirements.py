@@ -16,7 +16,8 @@ except ModuleNotFoundError:  # Python 3.10
 
 
 def main(extras: list[str]) -> None:
-    """Prints one requirement a line; raises KeyError for an extra that is not defined."""
+    """Prints one requirement a line; raises KeyError for an extra that is not defined, ValueError
+    for a requirement of several words, as one whose marker has an `and`."""
     source = (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(source)
     project = tables["project"]
@@ -26,6 +27,9 @@ def main(extras: list[str]) -> None:
     else:
         lists = [tables["build-system"]["requires"], project["dependencies"]]
     found = {re.sub(r"\s*([;,<>=!~]+)\s*", r"\1", text) for one in lists for text in one}
+    apart = [text for text in sorted(found) if " " in text]
+    if apart:
+        raise ValueError(f"requirements that a shell hands on as several: {', '.join(apart)}")
     print("\n".join(sorted(found)))
 
 
