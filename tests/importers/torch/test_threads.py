@@ -8,7 +8,8 @@ import warnings
 import torch
 from torch import nn
 
-from mx.importers.torch._export import export
+from mx.graph import GraphError
+from mx.importers.torch._export import decomposed, export
 
 
 class Negated(torch.autograd.Function):
@@ -63,3 +64,24 @@ def test_exports_in_several_threads() -> None:
             model.goes_on.set()
             thread.join()
     assert torch.autograd.Function.__dict__["apply"] is before
+
+
+def test_decompositions_in_several_threads() -> None:
+    """What torch notes while it decomposes is of all threads."""
+    model = nn.Sequential(*(nn.Linear(4, 4) for _ in range(30)))
+    given = (torch.ones(2, 4),)
+    failed = []
+
+    def run() -> None:
+        try:
+            for _ in range(3):
+                decomposed(export(model, given, {}, None)[0])
+        except GraphError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []

@@ -17,7 +17,7 @@ from ._recurrent import kept_whole
 from ._statistics import statistics_followed
 from ._training import detach_without_gradients
 
-# What an export sets for its time holds for all of torch.
+# What exports and decompositions set for their time holds for all of torch.
 _lock = threading.RLock()
 _PARTITIONS = ("graph_info_provider", "knapsack_evaluator")
 
@@ -127,8 +127,7 @@ def decomposed(program: Any, training: bool = False) -> Any:
 
     if training:
         detach_without_gradients(program)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _lock, _without_warnings():
         table = torch.export.default_decompositions()
         for operator in list(table):
             if _rule.has_rule(operator):
