@@ -65,6 +65,34 @@ def _bits(seed: float) -> int:
     return int(numpy.float32(seed).view("uint32"))
 
 
+class ScatterElements(OpRun):
+    """Elements by indices along an axis replaced by updates, or reduced with them. NaN is the
+    largest and the smallest element."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, indices: Array, updates: Array, axis: int = 0, reduction: str = "none"
+    ) -> tuple[Array]:
+        where: list[Array] = list(numpy.indices(indices.shape))
+        where[axis] = indices
+        updates = updates[tuple(map(slice, indices.shape))]
+        made = x.copy()
+        if reduction == "none":
+            made[tuple(where)] = updates
+        else:
+            _REDUCTIONS[reduction].at(made, tuple(where), updates)
+        return (made,)
+
+
+_REDUCTIONS = {
+    "add": numpy.add,
+    "mul": numpy.multiply,
+    "max": numpy.maximum,
+    "min": numpy.minimum,
+}
+
+
 class Unique(OpRun):
     """What occurs in a tensor, or along an axis, sorted or in the order of the first of each."""
 
@@ -83,4 +111,4 @@ class Unique(OpRun):
         return found[: len(self.onnx_node.output)]
 
 
-OPERATORS = [GatherElements, MaxRoiPool, Multinomial, Unique]
+OPERATORS = [GatherElements, MaxRoiPool, Multinomial, ScatterElements, Unique]

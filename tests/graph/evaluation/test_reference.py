@@ -77,6 +77,34 @@ def test_gather_elements_of_computed_indices(shape: tuple[int, int], axis: int) 
     numpy.testing.assert_array_equal(got, expected)
 
 
+REDUCTIONS = {"none": None, "add": numpy.add, "mul": numpy.multiply, "max": numpy.maximum}
+REDUCTIONS |= {"min": numpy.minimum}
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_scatter_elements_of_computed_indices(reduction: str, axis: int) -> None:
+    """Several of which are the same; NaN is what comes of it, whatever it is reduced with."""
+    x = RANDOM.standard_normal((3, 4), "float32")
+    updates = RANDOM.standard_normal((2, 3), "float32")
+    updates[0, 0] = numpy.nan
+    indices = numpy.array([[0, 1, -1], [0, 1, 1]])
+    (got,) = run(
+        f"""g (float[3, 4] x, int64[2, 3] i, float[2, 3] u) => (float y) {{
+            y = ScatterElements<axis={axis}, reduction="{reduction}">(x, i, u)
+        }}""",
+        x=x, i=indices, u=updates,
+    )  # fmt: skip
+    expected = x.copy()
+    for at in numpy.ndindex(2, 3):
+        where = list(at)
+        where[axis] = indices[at]
+        function = REDUCTIONS[reduction]
+        old = expected[tuple(where)]
+        expected[tuple(where)] = updates[at] if function is None else function(old, updates[at])
+    numpy.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
 # Corners of regions, before they are scaled: within the image, of one element, beyond it.
 ROIS = [
     [0, 0, 0, 7, 9],
