@@ -70,6 +70,14 @@ def written() -> list[Case]:
              [floats(4), floats(3)]),
         Case("index_reduce of a 0-d array",
              lambda x, y: x.index_reduce(0, FEW[:1] - 1, y, "amin"), [floats(), floats()]),
+        *(
+            Case(f"scatter_reduce {how} of NaN{' alone' if alone else ''}",
+                 lambda x, y, how=how, alone=alone: x.scatter_reduce(
+                     0, FEW, y, how, include_self=not alone
+                 ), [UNUSUAL[0, 2:6], torch.tensor([3, NAN, 4])])
+            for how in ("amax", "amin")
+            for alone in (False, True)
+        ),
         Case("scatter and multiply",
              lambda x: x.scatter(0, FEW, 3, reduce="multiply"), [ints(4)]),
         Case("scatter and add",
@@ -80,6 +88,7 @@ def written() -> list[Case]:
         Case("put", lambda x, y: x.put(torch.tensor([0, -1]), y), [X, floats(2)]),
         Case("put and add", lambda x, y: x.put(FEW, y, accumulate=True), [X, floats(3)]),
         Case("gather by int32", lambda x, i: x.gather(0, i), [X[0, 0], FEW.int()]),
+        Case("gather by a 0-d array", lambda x, i: x.gather(0, i), [X[0, 0], FEW[0]]),
         Case("gather of nothing", lambda x: x.gather(0, torch.zeros(0).long()) + 1, [X]),
         Case("unfold of a 0-d array", lambda x: x.unfold(0, 1, 1), [floats()]),
         Case("unbind_copy", torch.unbind_copy, [X]),
@@ -97,7 +106,9 @@ def pools() -> list[Case]:
         Case("adaptive_max_pool2d, even", lambda x: F.adaptive_max_pool2d(x, (7, 1), True), [TIES]),
         Case("adaptive_max_pool3d", lambda x: F.adaptive_max_pool3d(x, (2, 3, 2), True), [TIES]),
         Case("adaptive_max_pool2d of NaN", lambda x: F.adaptive_max_pool2d(x, 3), [UNUSUAL[None]]),
-    ]
+        Case("adaptive_max_pool1d of several NaN",
+             lambda x: F.adaptive_max_pool1d(x, 3, True), [UNUSUAL[None]]),
+    ]  # fmt: skip
 
 
 def medians() -> list[Case]:
@@ -124,10 +135,34 @@ def numbers() -> list[Case]:
         ),
         # Of negative exponents torch's gradient is 0.
         Case("ldexp", torch.ldexp, [X, ints(4, low=0)]),
+        Case(
+            "ldexp beyond the powers of the type",
+            lambda x, e: torch.ldexp(x.detach(), e),
+            [
+                torch.tensor([1e-30, 0, 1e38, 1, INF, 1]),
+                torch.tensor([140, 1000, -250, -149, -1000, 500]),
+            ],
+        ),
+        Case("ldexp by what is not whole", lambda x: torch.ldexp(x, X[0, 0]), [X]),
         Case("gcd", torch.gcd, [whole[:, None], torch.tensor([18, 4, 5, 0])]),
         Case("lcm", torch.lcm, [whole.to(torch.int8), torch.tensor(4, dtype=torch.int8)]),
         Case("sign of NaN", torch.sign, [UNUSUAL]),
         Case("bucketize of NaN", lambda x: torch.bucketize(x, UNUSUAL[0, :2]), [UNUSUAL]),
+        *(
+            Case(
+                f"bucketize by NaN{', right' if right else ''}",
+                lambda x, right=right: torch.bucketize(
+                    x, torch.tensor([0, 1, 1, NAN]), right=right
+                ),
+                [UNUSUAL],
+            )
+            for right in (False, True)
+        ),
+        Case(
+            "searchsorted by NaN",
+            lambda x: torch.searchsorted(torch.tensor([[0, 1, 2], [3, 4, NAN]]), x),
+            [torch.tensor([[1, NAN], [4, 5]])],
+        ),
         Case(
             "searchsorted of NaN",
             lambda x: torch.searchsorted(UNUSUAL[0, :2], x, right=True),

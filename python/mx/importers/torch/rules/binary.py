@@ -13,7 +13,8 @@ from .._promotion import common_type, in_type_of, is_bool, promoted
 from .._rule import Unsupported, rule
 
 Operand = ir.Value | Number
-_POWERS = FLOATS | {ir.DataType.INT32, ir.DataType.INT64}
+_INT64 = ir.DataType.INT64
+_POWERS = FLOATS | {ir.DataType.INT32, _INT64}
 
 
 @rule("add.Tensor", "add.Scalar")
@@ -289,8 +290,19 @@ def clamp_max(b: Builder, x: ir.Value, max: Operand) -> ir.Value:
 
 @rule("ldexp.Tensor")
 def ldexp(b: Builder, x: Operand, exponent: Operand) -> ir.Value:
-    x, exponent = promoted(b, x, exponent, dtype=b.out)
-    return b.Mul(x, b.Pow(b.constant(2, b.out), exponent))
+    if not isinstance(exponent, ir.Value) or dtype_of(exponent) in FLOATS:
+        x, exponent = promoted(b, x, exponent, dtype=b.out)
+        return b.Mul(x, b.Pow(b.constant(2, b.out), exponent))
+    # In three steps, as the power alone may be beyond what the type has: none is with `most`,
+    # which makes 0 or an infinity of all other numbers.
+    most = {ir.DataType.DOUBLE: 2200, ir.DataType.FLOAT16: 42}.get(b.out, 300)
+    bounds = b.constant(-most, _INT64), b.constant(most, _INT64)
+    exponent = b.Clip(b.cast(exponent, _INT64), *bounds)
+    third = b.Div(exponent, 3)
+    x = b.cast(x, b.out)
+    for part in (third, third, b.Sub(exponent, b.Mul(third, 2))):
+        x = b.Mul(x, b.Pow(b.constant(2, b.out), b.cast(part, b.out)))
+    return x
 
 
 @rule("hypot")

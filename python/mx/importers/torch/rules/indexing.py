@@ -53,7 +53,7 @@ def gather(
     if rank_of(x) == 0:
         return b.expand(x, b.sizes(index))
     if rank_of(index) == 0:
-        return b.GatherElements(x, b.Reshape(index, [1]), axis=0)
+        return b.Reshape(b.GatherElements(x, b.Reshape(index, [1]), axis=0), b.ints([]))
     if rank_of(index) != rank_of(x):
         # As torch allows where nothing is taken.
         return b.full(b.sizes(index), 0, dtype_of(x))
@@ -411,7 +411,17 @@ def bucketize(
     b: Builder, x: ir.Value, boundaries: ir.Value, *, out_int32: bool = False, right: bool = False
 ) -> ir.Value:
     x, boundaries = promoted(b, x, boundaries)
-    return _passed(b, x, boundaries, right)
+    return _passed(b, x, _without_nan(b, boundaries), right)
+
+
+def _without_nan(b: Builder, boundaries: ir.Value) -> ir.Value:
+    """The last number instead of NaN, which is behind it: what is after that is after NaN, too."""
+    if dtype_of(boundaries) not in FLOATS or shape_of(boundaries)[-1] == 0:
+        return boundaries
+    unknown = b.IsNaN(boundaries)
+    least = b.constant(float("-inf"), dtype_of(boundaries))
+    last = b.ReduceMax(b.Where(unknown, least, boundaries), [-1], keepdims=1)
+    return b.Where(unknown, last, boundaries)
 
 
 def _passed(b: Builder, x: ir.Value, boundaries: ir.Value, right: bool) -> ir.Value:
@@ -439,6 +449,7 @@ def searchsorted(
         raise Unsupported("sorter")
     rank = rank_of(boundaries)
     x, boundaries = promoted(b, x, boundaries)
+    boundaries = _without_nan(b, boundaries)
     return _passed(
         b, x, b.Unsqueeze(boundaries, [-2]) if rank > 1 else boundaries, right or side == "right"
     )

@@ -191,8 +191,12 @@ def _adaptive_max_pool(
     windows_of = [b.size(x, axis) for axis in batch] + counts
     members = prod(where.shape[1::2])
     elements = b.Reshape(elements, b.vector([*windows_of, members]))
-    # The first of equal elements, which has the gradient.
+    # The first of equal elements, which has the gradient; of several NaN the last one.
     first = b.ArgMax(elements, axis=rank, keepdims=1)
+    if dtype_of(x).is_floating_point():
+        unknown = b.cast(b.IsNaN(elements), _INT64)
+        last = b.ArgMax(unknown, axis=rank, keepdims=1, select_last_index=1)
+        first = b.Where(b.GatherElements(b.IsNaN(elements), last, axis=rank), last, first)
     chosen = b.Squeeze(b.GatherElements(elements, first, axis=rank), [-1])
     table = b.constant(where.transpose(order).reshape([*counts, members]), _INT64)
     table = b.Expand(table, b.Shape(elements))
