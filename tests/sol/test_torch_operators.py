@@ -105,6 +105,8 @@ def pools() -> list[Case]:
         Case("adaptive_max_pool2d", lambda x: F.adaptive_max_pool2d(x, (3, 2), True), [TIES]),
         Case("adaptive_max_pool2d, even", lambda x: F.adaptive_max_pool2d(x, (7, 1), True), [TIES]),
         Case("adaptive_max_pool3d", lambda x: F.adaptive_max_pool3d(x, (2, 3, 2), True), [TIES]),
+        Case("adaptive_max_pool2d to nothing",
+             lambda x: F.adaptive_max_pool2d(x.detach(), (0, 2), True), [TIES]),
         Case("adaptive_max_pool2d of NaN", lambda x: F.adaptive_max_pool2d(x, 3), [UNUSUAL[None]]),
         Case("adaptive_max_pool1d of several NaN",
              lambda x: F.adaptive_max_pool1d(x, 3, True), [UNUSUAL[None]]),

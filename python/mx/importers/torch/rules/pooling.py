@@ -136,7 +136,7 @@ def _windows(length: int, count: int) -> list[tuple[int, int]]:
 
 
 def _even(lengths: Sequence[int], counts: Sequence[int]) -> bool:
-    return all(length % count == 0 for length, count in zip(lengths, counts, strict=True))
+    return all(count and length % count == 0 for length, count in zip(lengths, counts, strict=True))
 
 
 def _adaptive_avg_pool(
