@@ -488,7 +488,9 @@ def test_ctrl_c_ends_waiting_for_another_thread(accelerators: Path) -> None:
 @contextmanager
 def interrupted(script: str) -> Iterator[list[str]]:
     """What a program prints that Ctrl-C comes to while it waits."""
-    command = [sys.executable, "-c", script]
+    # Shells have programs in the background ignore it, and those of these, too.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-c", heard + script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == "waiting\n"
