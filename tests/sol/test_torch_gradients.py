@@ -352,16 +352,14 @@ class Unknown(nn.Module):
         self.first = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.first(x).cummax(0)[0]
+        return self.first(x).i0()
 
 
 def test_what_has_no_gradient() -> None:
     x = torch.randn(4, 3)
-    try:
-        fast = sol.optimize(Unknown(), x)
-        fast(x)
-    except GraphError as error:
-        assert "cummax" in str(error) and "test_torch_gradients" in str(error)
+    with pytest.raises(GraphError, match="i0") as raised:
+        sol.optimize(Unknown(), x)(x)
+    assert "test_torch_gradients" in str(raised.value)
     model = Unknown()
     with pytest.warns(sol.SolWarning, match="torch"):
         fast = sol.optimize(model, x, fallback=True)
