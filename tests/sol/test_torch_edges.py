@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import logging
 import warnings
 
 import pytest
@@ -188,3 +189,11 @@ def test_exported_programs() -> None:
         torch.testing.assert_close(fast(X), model(X))
         fast(X).sum().backward()
         assert all(one.grad is not None for one in fast.parameters())
+
+
+def test_a_shape_that_does_not_fit_is_told_once(caplog) -> None:
+    """By the error, and not by torch's log as well."""
+    fast = sol.optimize(nn.Linear(8, 4), torch.rand(2, 8))
+    with pytest.raises(ValueError, match="axis 1: expected 8, got 9"):
+        fast(torch.rand(2, 9))
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []

@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 from ....importers.torch._dimensions import known_length
 from ...dims import Choice, Dimensions, Shape
 from ...dims._dimensions import numbered
-from ._exporting import export, told
+from ._exporting import export, quiet, told
 
 if TYPE_CHECKING:
     from ._source import TorchSource
@@ -204,7 +204,8 @@ def _reason(source: TorchSource, number: int, axis: int, guards: Sequence[Any]) 
     shapes[number] = tuple(longer)
     args, kwargs = source.resized(shapes)
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), warnings.catch_warnings():
+        fake = FakeTensorMode(allow_non_fake_inputs=True)
+        with quiet(), fake, torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             source.module(*args, **kwargs)
     except Exception as error:

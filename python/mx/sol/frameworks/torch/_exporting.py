@@ -33,7 +33,7 @@ def export(
 ) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
-        with _quiet(), _without_hooks(module):
+        with quiet(), _without_hooks(module):
             return _export.export(module, args, kwargs, dynamic, training)
     except GraphError as error:
         if not training:
@@ -82,7 +82,8 @@ def _without_hooks(module: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Without what torch logs of assumptions, and of errors that it raises, too."""
     loggers = [logging.getLogger(name) for name in (*_LOGGERS, _ERRORS)]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
