@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import logging
+import threading
 import warnings
 
 import pytest
@@ -14,6 +15,7 @@ from torch.nn import functional as F
 
 from mx import sol
 from mx.graph import GraphError
+from mx.sol.frameworks.torch._exporting import quiet
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -197,3 +199,22 @@ def test_a_shape_that_does_not_fit_is_told_once(caplog) -> None:
     with pytest.raises(ValueError, match="axis 1: expected 8, got 9"):
         fast(torch.rand(2, 9))
     assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
+
+
+def test_levels_of_loggers_are_restored_by_several_threads() -> None:
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    before, is_inside, may_leave = logger.level, threading.Event(), threading.Event()
+
+    def other() -> None:
+        with quiet():
+            is_inside.set()
+            may_leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    with quiet():
+        assert logger.level == logging.CRITICAL
+        thread.start()
+        is_inside.wait(0.5)  # which it is not before this one has left
+    may_leave.set()
+    thread.join()
+    assert logger.level == before

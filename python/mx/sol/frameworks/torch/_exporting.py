@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
 # One that tells of errors, which are raised, too.
 _ERRORS = "torch._subclasses.fake_tensor"
+_levels = threading.RLock()  # of these loggers, as who leaves restores what it found
 _UNKNOWN = re.compile(r"Found <class '([\w.]*?)(\w+)'> in output, which is not a known type")
 
 
@@ -85,11 +87,12 @@ def _without_hooks(module: Any) -> Iterator[None]:
 def quiet() -> Iterator[None]:
     """Without what torch logs of assumptions, and of errors that it raises, too."""
     loggers = [logging.getLogger(name) for name in (*_LOGGERS, _ERRORS)]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL if logger.name == _ERRORS else logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+    with _levels:
+        levels = [logger.level for logger in loggers]
+        try:
+            for logger in loggers:
+                logger.setLevel(logging.CRITICAL if logger.name == _ERRORS else logging.ERROR)
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
