@@ -256,3 +256,32 @@ def test_a_number_after_an_array_without_axes():
     plan = Plan(graph_of("g (float[] x) => (float[] y) { y = Neg(x) }"))
     for x in (numpy.full((), 2, "float32"), numpy.float32(2)) * 2:
         assert plan(x)[0].item() == -2
+
+
+# Bodies whose states are of an extent that only a run tells.
+LOOPS = {
+    "Loop": """g (int64 n, bool c, float[K,3] s) => (float[K,3] last, float[T,K,3] all) {
+ last, all = Loop <body = b (int64 i, bool go, float[K,3] before)
+  => (bool on, float[K,3] after, float[K,3] given) {
+  on = Identity(go) after = Neg(before) given = Abs(after) }> (n, c, s)
+}""",
+    "Scan": """g (float[K,3] s, float[T,2] x) => (float[K,3] last, float[K,T,3] all) {
+ last, all = Scan <num_scan_inputs = 1, scan_output_axes = [1],
+  body = b (float[K,3] before, float[2] item) => (float[K,3] after, float[K,3] given) {
+  t = ReduceSum<keepdims = 0>(item) after = Add(before, t) given = Abs(after) }> (s, x)
+}""",
+}
+
+
+@pytest.mark.parametrize("count", [0, 4])
+@pytest.mark.parametrize("operator", LOOPS)
+def test_what_a_loop_gives_whose_body_is_not_executed(operator, count):
+    state = floats(2, 3)
+    given = {
+        "Loop": (numpy.array(count), numpy.array(True), state),
+        "Scan": (state, floats(count, 2)),
+    }
+    last, every = Plan(graph_of(LOOPS[operator]))(*given[operator])
+    assert every.shape == ((count, 2, 3) if operator == "Loop" else (2, count, 3))
+    if not count:
+        numpy.testing.assert_array_equal(last, state)

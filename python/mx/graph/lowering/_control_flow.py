@@ -23,6 +23,7 @@ def _loop(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
     count = None if most is None else int(numpy.asarray(most))
     going = condition is None or bool(numpy.asarray(condition))
     stacked: list[list[Any]] = [[] for _ in body.outputs[1 + len(state) :]]
+    symbols = _symbols(body.inputs[2:], state)
     turn = 0
     while going and (count is None or turn < count):
         results = run(body, [numpy.array(turn, "int64"), numpy.array(going), *state])
@@ -34,7 +35,7 @@ def _loop(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
     return [
         *state,
         *(
-            _stack(items, value)
+            _stack(items, value, symbols)
             for items, value in zip(stacked, body.outputs[1 + len(state) :], strict=True)
         ),
     ]
@@ -54,6 +55,7 @@ def _scan(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
         for sequence, axis, backwards in zip(sequences, in_axes, in_directions, strict=True)
     ]
     stacked: list[list[Any]] = [[] for _ in range(num_out)]
+    symbols = _symbols(body.inputs[:split], state)
     for turn in range(len(moved[0])):
         results = run(body, [*state, *(numpy.array(item[turn], order="C") for item in moved)])
         state = results[:split]
@@ -63,7 +65,7 @@ def _scan(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
     for items, value, axis, backwards in zip(
         stacked, body.outputs[split:], out_axes, out_directions, strict=True
     ):
-        whole = _stack(items[:: -1 if backwards else 1], value)
+        whole = _stack(items[:: -1 if backwards else 1], value, symbols)
         outputs.append(numpy.ascontiguousarray(numpy.moveaxis(whole, 0, axis)))
     return [*state, *outputs]
 
@@ -100,13 +102,25 @@ def _sequence_map(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -
     return outputs
 
 
-def _stack(items: list[Any], value: Any) -> Any:
+def _symbols(values: Sequence[Any], state: Sequence[Any]) -> dict[str, int]:
+    """What symbols in the shapes of a body's states stand for, by what the states begin with."""
+    found: dict[str, int] = {}
+    for value, content in zip(values, state, strict=False):
+        if value.shape is None:  # as of a sequence
+            continue
+        for extent, came in zip(value.shape, numpy.shape(content), strict=False):
+            if not isinstance(extent, int) and extent.value:
+                found[extent.value] = came
+    return found
+
+
+def _stack(items: list[Any], value: Any, symbols: dict[str, int]) -> Any:
     """Items one behind the other along a new first axis; none of the type that value says."""
     if items:
         return numpy.stack(items)
     dtype = numpy.float32 if value.dtype is None else value.dtype.numpy()
     extents = [] if value.shape is None else list(value.shape)
-    known = [extent if isinstance(extent, int) else 0 for extent in extents]
+    known = [one if isinstance(one, int) else symbols.get(one.value, 0) for one in extents]
     return numpy.zeros((0, *known), dtype)
 
 
