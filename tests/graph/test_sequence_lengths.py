@@ -6,7 +6,7 @@ The onnx package's reference evaluator leaves lengths out, so that it cannot be 
 import numpy
 import onnx_ir
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from mx.graph import Graph, GraphError
 from mx.graph.plan import Plan
@@ -21,19 +21,23 @@ def numbers(*shape):
     return ((numpy.arange(count) * 7919 % 97 - 48) / 60).astype("float32").reshape(shape)
 
 
-def outputs(operator, x, lengths=None, is_known=True, directions=1, **attributes):
+def outputs(operator, x, lengths=None, is_known=True, directions=1, states=(), **attributes):
     """What a layer of two hidden numbers gives."""
     rows = GATES[operator] * 2
     weights = {
-        "w": numbers(directions, rows, x.shape[2]),
-        "r": numbers(directions, rows, 2),
-        "b": numbers(directions, 2 * rows),
+        "w": numbers(directions, rows, x.shape[2]).astype(x.dtype),
+        "r": numbers(directions, rows, 2).astype(x.dtype),
+        "b": numbers(directions, 2 * rows).astype(x.dtype),
     }
     inputs = {"x": x}
     if lengths is not None:
         (weights if is_known else inputs)["n"] = numpy.array(lengths, "int32")
     names = ["x", "w", "r", "b", "" if lengths is None else "n"]
+    for name, state in zip("hc", states, strict=False):
+        inputs[f"initial_{name}"] = state
+        names.append(f"initial_{name}")
     made = ["y", "h", "c"][: 3 if operator == "LSTM" else 2]
+    dtype = helper.np_dtype_to_tensor_dtype(x.dtype)
     graph = helper.make_graph(
         [helper.make_node(operator, names, made, hidden_size=2, **attributes)],
         "layer",
@@ -43,7 +47,7 @@ def outputs(operator, x, lengths=None, is_known=True, directions=1, **attributes
             )
             for name, one in inputs.items()
         ],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in made],
+        [helper.make_tensor_value_info(name, dtype, None) for name in made],
         [numpy_helper.from_array(one, name) for name, one in weights.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
@@ -67,6 +71,30 @@ def test_each_sequence_is_as_if_alone(operator, direction, is_known):
         numpy.testing.assert_allclose(y[:length, :, number], alone[0][:, :, 0], 1e-4, 1e-5)
         for state, expected in zip(states, alone[1:], strict=True):
             numpy.testing.assert_allclose(state[:, number], expected[:, 0], 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("has_states", [True, False])
+@pytest.mark.parametrize("attributes", [{}, {"layout": 1}, {"clip": 3.0}], ids=str)
+@pytest.mark.parametrize("operator", GATES)
+def test_sequences_of_no_items(operator, attributes, has_states, dtype):
+    count = 2 if operator == "LSTM" else 1
+    shape = (3, 2, 2) if "layout" in attributes else (2, 3, 2)
+    states = [(numbers(*shape) + n).astype(dtype) for n in range(count)] if has_states else []
+    x = numpy.zeros((3, 0, 4) if "layout" in attributes else (0, 3, 4), dtype)
+    for direction in ("forward", "bidirectional"):
+        directions = 2 if direction == "bidirectional" else 1
+        part = [slice(None)] * 3
+        part["layout" in attributes] = slice(directions)
+        given = [state[tuple(part)] for state in states]
+        how = {"direction": direction, "directions": directions, **attributes}
+        y, *last = outputs(operator, x, states=given, **how)
+        expected = (3, 0, directions, 2) if "layout" in attributes else (0, directions, 3, 2)
+        assert (y.shape, y.dtype) == (expected, dtype) and len(last) == count
+        zeros = numpy.zeros((3, directions, 2) if "layout" in attributes else (directions, 3, 2))
+        for found, wanted in zip(last, given or [zeros] * count, strict=True):
+            assert (found.shape, found.dtype) == (wanted.shape, dtype)
+            numpy.testing.assert_array_equal(found, wanted)
 
 
 def test_coupled_gates():

@@ -57,7 +57,13 @@ CASES = {
 }
 CASES["GRU_after"] = _case("GRU", linear_before_reset=1, states=True)
 RELU = _case("RNN", activations=["Relu"])
-TABLE = Table({name: case.kernel for name, case in (*CASES.items(), ("relu", RELU))})
+NO_STEPS = {
+    f"{operator}_no_steps": _case(operator, (0, 2, 3, 5), "bidirectional", states=True)
+    for operator in ("LSTM", "GRU")
+}
+TABLE = Table(
+    {name: case.kernel for name, case in (*CASES.items(), ("relu", RELU), *NO_STEPS.items())}
+)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -79,6 +85,17 @@ def test_relu(target: str) -> None:
         h = numpy.maximum(x[t] @ w[0].T + h @ r[0].T + b[0].reshape(2, -1).sum(0), 0)
         numpy.testing.assert_allclose(y[t, 0], h, rtol=1e-5, atol=1e-5)
     numpy.testing.assert_array_equal(last, y[-1])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", NO_STEPS)
+def test_no_steps(target: str, name: str) -> None:
+    inputs = NO_STEPS[name].inputs
+    y, *last = TABLE.run(target, name, inputs)
+    assert y.shape == (0, 2, 2, 5)
+    for found, given in zip(last, inputs[5:], strict=True):
+        assert given is not None
+        numpy.testing.assert_array_equal(found, given)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def _run(
     if lengths is not None and lengths.known is not None:
         lengths = None if all(one == count for one in to.ints(lengths)) else lengths
     # The reference has no lengths, so that these plans have to do.
-    if count == 0 or (count > _MAX_ITEMS and lengths is None):
+    if count > _MAX_ITEMS and lengths is None:
         raise Declined(f"a sequence of {count} items")
     if x.dtype not in ("float32", "float64"):
         raise Declined(f"numbers of {x.dtype}")
@@ -77,6 +78,21 @@ def _run(
         outputs[0] = to.call(np.transpose, outputs[0], (2, 0, 1, 3))
         outputs[1:] = [to.call(np.swapaxes, output, 0, 1) for output in outputs[1:]]
     return outputs
+
+
+def _without_items(
+    to: Lowering, x: Value, r: Value, states: Sequence[Value | None], layout: int
+) -> list[Value] | None:
+    """The outputs for sequences of no items: none, then each state as it was in the beginning,
+    whatever is done to an item; None for other sequences."""
+    count, batch = x.shape[1::-1] if layout else x.shape[:2]
+    if count:
+        return None
+    directions, _, hidden = r.shape
+    steps = (batch, 0, directions, hidden) if layout else (0, directions, batch, hidden)
+    state = (batch, directions, hidden) if layout else (directions, batch, hidden)
+    zeros = functools.partial(to.call, np.zeros, dtype=x.dtype)
+    return [zeros(steps), *(zeros(state) if one is None else one for one in states)]
 
 
 def _item(to: Lowering, x: Value, axis: int, index: int) -> Value:
@@ -140,6 +156,9 @@ def _rnn(
     activation_beta: Sequence[float] | None = None,
     clip: float | None = None,
 ) -> list[Value]:
+    made = _without_items(to, x, r, [initial_h], layout)
+    if made is not None:
+        return made
     _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
     (function,) = _functions(activations, ["Tanh"], w.shape[0])
@@ -176,6 +195,9 @@ def _gru(
     activation_beta: Sequence[float] | None = None,
     clip: float | None = None,
 ) -> list[Value]:
+    made = _without_items(to, x, r, [initial_h], layout)
+    if made is not None:
+        return made
     _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
     gate, function = _functions(activations, ["Sigmoid", "Tanh"], w.shape[0])
@@ -237,6 +259,9 @@ def _lstm(
     activation_beta: Sequence[float] | None = None,
     clip: float | None = None,
 ) -> list[Value]:
+    made = _without_items(to, x, r, [initial_h, initial_c], layout)
+    if made is not None:
+        return made
     _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
     gate, function, last = _functions(activations, ["Sigmoid", "Tanh", "Tanh"], w.shape[0])
