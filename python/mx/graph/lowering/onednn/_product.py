@@ -27,7 +27,7 @@ _FEW_ROWS = 64
 Begun = tuple[list[Any], list[Value]]
 
 # Terms of which a kernel makes one sum, and elements of weights beside which a call is little.
-_MOST_TERMS = 1024
+_MOST_TERMS = 512
 _MANY_WEIGHTS = 1 << 20
 # How many times as long as BLAS it takes on some processors to read such a matrix across.
 _ACROSS = 2.0
