@@ -32,8 +32,13 @@ _COMMON = (
 _OPTIMIZED = ("-O3", "-DNDEBUG")
 # Of debug information, lines alone are shown; all of it takes half as long again to write. With
 # -Og, which compiles in two thirds of the time, AddressSanitizer takes what is left on the stack of
-# a thread that the interpreter ends in a callback for variables.
-_SANITIZED = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+# a thread that the interpreter ends in a callback for variables. UBSan's own reports take a fifth
+# of the time: AddressSanitizer shows the line, and MXFFI_CXXFLAGS with the opposite of the flag has
+# the report.
+_SANITIZED = (
+    *("-O1", "-g1", "-fno-omit-frame-pointer"),
+    *("-fno-sanitize-recover=all", "-fsanitize-undefined-trap-on-error"),
+)
 _LINK = ("-pthread", "-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,relro", "-Wl,-z,now")
 
 

@@ -21,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PRELOADED = ("libasan.so", "libubsan.so", "libstdc++.so.6")
 # Leaks of the interpreter's own are not ours to report; tools/check_sanitized_accelerators.py tells
 # them apart. That there is not so much memory is for the libraries to say; a stack for signals of
-# each thread would have to be had, or the process ends.
-ADDRESS = "detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0"
+# each thread would have to be had, or the process ends. What UBSan finds is an illegal instruction,
+# which AddressSanitizer shows with its line.
+ADDRESS = "detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0:handle_sigill=1"
 
 
 def preload(environ: Mapping[str, str] = os.environ) -> str:
