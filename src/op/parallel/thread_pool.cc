@@ -12,6 +12,7 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace mxnet {
 namespace op {
@@ -21,11 +22,15 @@ std::atomic<ThreadPool*> global{nullptr};
 
 /*! \brief How long something is awaited without sleeping: about what it takes to be woken. */
 constexpr std::chrono::microseconds kMoment{50};
+/*! \brief A thread that has had no processor for so long has lost it. */
+constexpr std::chrono::microseconds kGlance{20};
+/*! \brief How often that is looked for afterwards: to be woken so often takes no time beside it. */
+constexpr std::chrono::microseconds kPatience{500};
 
-/*! \brief Waits for a moment, or until there is what is waited for; whether there is. */
+/*! \brief Waits for so long, or until there is what is waited for; whether there is. */
 template <typename Condition>
-bool WaitAwake(const Condition& condition) {
-  const auto end = std::chrono::steady_clock::now() + kMoment;
+bool WaitAwake(std::chrono::microseconds time, const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + time;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
 #if defined(__x86_64__)
@@ -79,7 +84,7 @@ ThreadPool::~ThreadPool() {
     ends_ = true;
   }
   work_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (const auto& worker : workers_) worker->thread.join();
 }
 
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
@@ -119,13 +124,25 @@ void ThreadPool::End(SharedLoop* loop) {
     loop_ = nullptr;
     wanted_ = 0;
   }
-  // What others are still at is a piece each.
-  const auto is_done = [this] { return active_.load(std::memory_order_acquire) == 0; };
-  if (!WaitAwake(is_done)) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, is_done);
-  }
+  AwaitOthers();
   in_use_.unlock();
+}
+
+/*! \brief What others are still at is a piece each. */
+void ThreadPool::AwaitOthers() {
+  const auto is_done = [this] { return active_.load(std::memory_order_acquire) == 0; };
+  if (WaitAwake(kMoment, is_done)) return;
+  bool has_fetched = false;
+  Sight before = Look();
+  if (WaitAwake(kGlance, is_done)) return;
+  while (true) {
+    if (Fetch(before)) has_fetched = true;
+    before = Look();
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!done_.wait_for(lock, kPatience, is_done)) continue;
+    if (has_fetched) KeepAway();
+    return;
+  }
 }
 
 bool ThreadPool::Reserve(int workers) noexcept {
@@ -141,7 +158,12 @@ void ThreadPool::Start(int workers) noexcept {
   try {
     // New ones run wherever the calling thread may.
     avoided_ = -1;
-    for (; started_ < workers; ++started_) threads_.emplace_back([this] { Work(); });
+    for (; started_ < workers; ++started_) {
+      auto made = std::make_unique<Worker>();
+      workers_.reserve(workers_.size() + 1);
+      made->thread = std::thread([this, self = made.get()] { Work(self); });
+      workers_.push_back(std::move(made));
+    }
   } catch (const std::exception&) {
     // The threads that there are do the work.
   }
@@ -160,28 +182,84 @@ void ThreadPool::KeepAway() noexcept {
   if (here == avoided_ || sched_getaffinity(0, sizeof(others), &others) != 0) return;
   CPU_CLR(here, &others);
   if (CPU_COUNT(&others) == 0) return;
-  for (std::thread& thread : threads_) {
-    pthread_setaffinity_np(thread.native_handle(), sizeof(others), &others);
+  for (const auto& worker : workers_) {
+    pthread_setaffinity_np(worker->thread.native_handle(), sizeof(others), &others);
   }
   avoided_ = here;
 #endif
 }
 
-void ThreadPool::Work() noexcept {
+ThreadPool::Sight ThreadPool::Look() noexcept {
+  Sight sight;
+#if defined(__linux__)
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& worker : workers_) {
+    if (sight.count == sight.of.size()) break;
+    if (!worker->is_at_loop.load(std::memory_order_relaxed)) continue;
+    Sight::One& one = sight.of[sight.count];
+    one.worker = worker.get();
+    if (pthread_getcpuclockid(worker->thread.native_handle(), &one.clock) != 0) continue;
+    if (clock_gettime(one.clock, &one.time) == 0) ++sight.count;
+  }
+#endif
+  return sight;
+}
+
+/*!
+ * \brief Brings the threads that are at the loop and have had no processor since `before` to that
+ * of the calling thread, which is about to sleep until they are done; whether there were some.
+ *
+ * Else it sleeps, and its processor is idle, for as long as another program has that of such a
+ * thread: some milliseconds, as the system divides time.
+ */
+bool ThreadPool::Fetch(const Sight& before) noexcept {
+  bool has_fetched = false;
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < before.count; ++i) {
+    const Sight::One& one = before.of[i];
+    if (!one.worker->is_at_loop.load(std::memory_order_relaxed)) continue;
+    timespec now;
+    if (clock_gettime(one.clock, &now) != 0) continue;
+    if (now.tv_sec != one.time.tv_sec || now.tv_nsec != one.time.tv_nsec) continue;
+    // At once, and free to go on to where the system has time for it.
+    const pthread_t thread = one.worker->thread.native_handle();
+    pthread_setaffinity_np(thread, sizeof(here), &here);
+    pthread_setaffinity_np(thread, sizeof(allowed), &allowed);
+    one.worker->is_fetched = true;
+    avoided_ = -1;
+    has_fetched = true;
+  }
+#else
+  (void)before;
+#endif
+  return has_fetched;
+}
+
+void ThreadPool::Work(Worker* self) noexcept {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     work_.wait(lock, [this] { return wanted_ > 0 || ends_; });
     if (ends_) return;
     --wanted_;
     ++active_;
+    self->is_at_loop.store(true, std::memory_order_relaxed);
     SharedLoop* loop = loop_;
     lock.unlock();
     loop->TakePieces(false);
     lock.lock();
+    self->is_at_loop.store(false, std::memory_order_relaxed);
     if (--active_ == 0) done_.notify_one();
+    // Its processor is that of the thread that has waited.
+    if (std::exchange(self->is_fetched, false)) continue;
     ++awake_;
     lock.unlock();
-    WaitAwake([this] { return wanted_.load(std::memory_order_relaxed) > 0; });
+    WaitAwake(kMoment, [this] { return wanted_.load(std::memory_order_relaxed) > 0; });
     lock.lock();
     --awake_;
   }

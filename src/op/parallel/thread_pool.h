@@ -6,9 +6,13 @@
 #define MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
 
 #include <mxnet/runtime/error.h>
+#include <time.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -59,8 +63,10 @@ struct SharedLoop {
  * \brief Threads that wait for loops. Lives as long as the process, or until Release.
  *
  * The thread that has the loop takes pieces as well and waits for no thread that has not begun, so
- * that a machine whose other processors are busy loses no time. To be woken takes as long as many a
- * loop: a thread that has had one stays awake for the next for a moment before it sleeps.
+ * that a machine whose other processors are busy loses no time. A thread that has begun and then
+ * lost its processor to another program is fetched to that of the thread that waits for it. To be
+ * woken takes as long as many a loop: a thread that has had one stays awake for the next for a
+ * moment before it sleeps.
  */
 class ThreadPool {
  public:
@@ -107,11 +113,32 @@ class ThreadPool {
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
  private:
+  /*! \brief A thread of the pool. */
+  struct Worker {
+    std::thread thread;
+    std::atomic<bool> is_at_loop{false};
+    bool is_fetched{false}; /*!< since it has begun; under mutex_ */
+  };
+  /*! \brief What the threads at the loop have had of processors by some time: of the first of them,
+   * as others are looked at when these are done. */
+  struct Sight {
+    struct One {
+      Worker* worker;
+      clockid_t clock;
+      timespec time;
+    };
+    std::array<One, 8> of;
+    size_t count{0};
+  };
+
   virtual ~ThreadPool();
   void Publish(SharedLoop* loop, int threads);
+  void AwaitOthers();
   void Start(int workers) noexcept;
-  void Work() noexcept;
+  void Work(Worker* self) noexcept;
   void KeepAway() noexcept;
+  Sight Look() noexcept;
+  bool Fetch(const Sight& before) noexcept;
 
   std::mutex in_use_;
   std::mutex mutex_;
@@ -123,7 +150,7 @@ class ThreadPool {
   std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
   std::atomic<int> started_{0};
   std::atomic<int> callers_{0};
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   int avoided_{-1}; /*!< the processor that no thread runs on; -1 where some may run anywhere */
   bool ends_{false};
 };
