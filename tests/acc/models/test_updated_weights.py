@@ -323,6 +323,26 @@ def test_an_array_that_is_written_after_an_update_that_failed(load_refacc) -> No
     same(plan(X), Plan(graph)(X))
 
 
+@pytest.mark.parametrize("faults", ["", "updateWeights"])
+def test_an_array_that_did_not_change_is_written_after_an_update(load_refacc, faults) -> None:
+    ctx = load_refacc("updates")
+    kept = numpy.full((1, 4), 2, "float32")
+    plan_graph, changed = (with_weights(STATIC, a=2, b=number) for number in (3, 5))
+    plan_graph.weights["a"] = changed.weights["a"] = kept
+    plan = PartitionedPlan(plan_graph, ctx, cache=False)
+    ctx.configure(faults=faults)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plan.update_weights(changed)
+    ctx.configure(faults="")
+    assert origins(plan) == ["compiled" if faults else "updated"]
+    expected = Plan(changed)(X)
+    kept[:] = 7
+    same(plan(X), expected)
+    plan.update_weights(changed)
+    same(plan(X), Plan(changed)(X))
+
+
 def test_an_array_that_is_written_after_a_model_was_loaded_again(lone) -> None:
     ctx = lone("updates")
     graph, array = with_weights(ONE, a=2, b=3), numpy.full((1, 4), 5, "float32")

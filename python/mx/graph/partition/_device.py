@@ -81,7 +81,9 @@ class Device:
         # not know this.
         self.secret = _secret.secret() if saved is None else saved.secret
         self.hash_key = _secret.words_of(self.secret)
+        # Copies of weights with their hashes, by the tensors, and those that had not changed.
         self._weights: dict[int, tuple[Any, Any, str]] = {}
+        self._unchanged: dict[int, tuple[Any, Any, str]] = {}
 
     def answers(
         self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
@@ -108,20 +110,29 @@ class Device:
         """Drops the copies of weights that were made to compile models: the next time the elements
         may be others."""
         self._weights.clear()
+        self._unchanged.clear()
 
     def source(
-        self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
+        self,
+        wiring: Wiring,
+        part: Part,
+        ids: Mapping[onnx_ir.Node, int],
+        opset: Mapping[str, int],
+        before: Sequence[str] = (),
     ) -> Source:
-        """A part as the library gets it."""
+        """A part as the library gets it. `before` has the hashes of the weights of a model that is
+        to be updated: those that still have them are not copied, and nothing else can be made of
+        the source than such an update."""
         name = wiring.graph.name or ""
         text, onnx = describe(part, ids, opset, name), onnx_of(part, opset, name)
         graph = _ModelGraph(text, len(part.nodes), onnx)
         hashes = []
         for value in part.inputs:
             graph.add_input(value.name or "", dtype_of(value), *extents_of(value))
-        self._read_weights(wiring, part.weights)
-        for value in part.weights:
-            array, content_hash = self._weight(wiring, value)
+        known = list(before) if len(before) == len(part.weights) else [""] * len(part.weights)
+        self._read_weights(wiring, part.weights, known)
+        for value, old in zip(part.weights, known, strict=True):
+            array, content_hash = self._weight(wiring, value, old)
             graph.add_weight(value.name or "", array, content_hash)
             hashes.append((value.name or "", content_hash))
         for value in part.outputs:
@@ -134,41 +145,56 @@ class Device:
         found = tuple(each for _, each in hashes)
         return Source(graph, digest, len(part.nodes), name, structure, found)
 
-    def _read_weights(self, wiring: Wiring, values: Sequence[onnx_ir.Value]) -> None:
+    def _read_weights(
+        self, wiring: Wiring, values: Sequence[onnx_ir.Value], known: Sequence[str]
+    ) -> None:
         """Has the large ones copied and hashed in threads, which takes most of a second start."""
         large = [
-            value
-            for value in values
+            (value, old)
+            for value, old in zip(values, known, strict=True)
             if value.const_value is not None
             and value.const_value.nbytes >= _BYTES_OF_THREAD
             and id(value.const_value) not in self._weights
         ]
         if len(large) > 1:
             with ThreadPoolExecutor(min(len(large), os.cpu_count() or 1)) as threads:
-                for _ in threads.map(lambda value: self._weight(wiring, value), large):
+                for _ in threads.map(lambda one: self._weight(wiring, *one), large):
                     pass
 
-    def _weight(self, wiring: Wiring, value: onnx_ir.Value) -> tuple[Any, str]:
+    def _weight(self, wiring: Wiring, value: onnx_ir.Value, old: str = "") -> tuple[Any, str]:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
         key = value.const_value if value.const_value is not None else value
         found = self._weights.get(id(key))
-        if found is None:
-            array: Any = wiring.elements(value)
-            if not _is_fixed(array):
-                # A copy, so that what is compiled is what the digest is of.
-                with cpu():
-                    array = np.array(array)
-            digest = str(_content_hash(array, self.hash_key))
-            found = self._weights[id(key)] = (key, array, digest)
-        return found[1:]
+        if found is None and old:
+            found = self._unchanged.get(id(key))
+            found = None if found is None or found[2] != old else found
+        if found is not None:
+            return found[1:]
+        array: Any = wiring.elements(value)
+        if not _is_fixed(array):
+            if old and _is_plain(array):
+                # A copy takes several times as long as the hash.
+                digest = str(_content_hash(array, self.hash_key))
+                if digest == old:
+                    self._unchanged[id(key)] = (key, array, digest)
+                    return array, digest
+            # A copy, so that what is compiled is what the digest is of.
+            with cpu():
+                array = np.array(array)
+        digest = str(_content_hash(array, self.hash_key))
+        self._weights[id(key)] = (key, array, digest)
+        return array, digest
+
+
+def _is_plain(array: Any) -> bool:
+    """Whether its memory has the elements as libraries read them."""
+    return array.dtype.isbuiltin == 1 and array.dtype.isnative and bool(array.flags.c_contiguous)
 
 
 def _is_fixed(array: Any) -> bool:
     """Whether nobody can change an array, as one of a file, and libraries can read it as it is."""
-    flags = array.flags
-    is_plain = array.dtype.isbuiltin == 1 and array.dtype.isnative
     is_aligned = array.ctypes.data % _ALIGNMENT == 0
-    return is_plain and is_aligned and bool(flags.c_contiguous) and not flags.writeable
+    return _is_plain(array) and is_aligned and not array.flags.writeable
 
 
 def _answer_of(row: Sequence[Any]) -> Answer:

@@ -251,8 +251,7 @@ class Placement:
         library says which, and else all."""
         if piece.positions not in self._models:
             try:
-                source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
-                self._models[piece.positions] = self._loaded(piece, source)
+                self._models[piece.positions] = self._loaded(piece)
             except FAILURES as error:
                 found = _AT_NODE.search(str(error))
                 at = int(found[1]) - 1 if found else -1
@@ -263,11 +262,16 @@ class Placement:
         piece.model = self._models[piece.positions].model
         return True
 
-    def _loaded(self, piece: Piece, source: Source) -> Loaded:
+    def _source(self, piece: Piece, before: Sequence[str] = ()) -> Source:
+        """A piece as the library gets it."""
+        return self._device.source(self._wiring, piece.part, self._ids, self._opset, before)
+
+    def _loaded(self, piece: Piece) -> Loaded:
         """The model of a piece: that of the previous placement with other weights, or a new one."""
         previous = self._previous
         old = None if previous is None else previous._models.get(piece.positions)
-        if previous is not None and old is not None:
+        if previous is not None and old is not None and old.structure:
+            source = self._source(piece, old.hashes)
             try:
                 updated = old.updated(source, previous.wait_until_idle)
                 if updated is not None:
@@ -276,7 +280,7 @@ class Placement:
                 pass  # not these weights
             except FAILURES as error:
                 warn(f"{self._named(str(error))}. The model is loaded again")
-        return self._device.compiler.load(source)
+        return self._device.compiler.load(self._source(piece))
 
     def _drop_costly(self) -> bool:
         """Leaves groups on the CPU that are slower on the device; whether there were any. There are
@@ -400,8 +404,7 @@ class Placement:
     def _load_again(self, piece: Piece) -> None:
         """Gives a piece another model, after the process that had its model has ended."""
         try:
-            source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
-            loaded = self._device.compiler.load(source)
+            loaded = self._device.compiler.load(self._source(piece))
         finally:
             self._device.forget_weights()
         self._models[piece.positions], piece.model = loaded, loaded.model
