@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy
 import onnx
@@ -117,3 +118,14 @@ def _add_recorded(graph: onnx.GraphProto, node: onnx_ir.Node) -> None:
     for value in node.outputs:
         if value.name and value.type is not None:
             serde.serialize_value_into(graph.value_info.add(), value)
+
+
+def elements_of(tensor: onnx_ir.TensorProtocol) -> numpy.ndarray[Any, Any]:
+    """The elements of a tensor; texts as Python's, which inputs are, too."""
+    array: numpy.ndarray[Any, Any] = tensor.numpy()
+    if tensor.dtype != onnx_ir.DataType.STRING:
+        return array
+    made = numpy.empty(array.size, object)
+    flat = array.reshape(-1).tolist()
+    made[:] = [one.decode() if isinstance(one, bytes) else one for one in flat]
+    return made.reshape(array.shape)

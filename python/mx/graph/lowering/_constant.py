@@ -10,6 +10,7 @@ import numpy
 import onnx_ir
 
 from ... import numpy as np
+from .._proto import elements_of
 
 # With fewer elements it is not worth while to give them up.
 _FEW = 1024
@@ -47,7 +48,7 @@ class Constant:
                 (axis, _), parts = next(iter(self._parts.items()))
                 self._source = numpy.concatenate([part.elements for part in parts], axis)
             elif not isinstance(self._source, numpy.ndarray):
-                self._source = self._source.numpy()
+                self._source = elements_of(self._source)
             elements: numpy.ndarray[Any, Any] = self._source
         return elements
 

@@ -9,6 +9,8 @@ from typing import Any
 import onnx
 import onnx_ir
 
+from .._proto import elements_of
+
 # The name of a node's metadata that says in which precision it may be computed: "bfloat16".
 PRECISION = "mx.precision"
 
@@ -29,7 +31,7 @@ def attributes_of(node: onnx_ir.Node) -> dict[str, Any]:
 def _plain(attribute: Any) -> Any:
     value = attribute.value
     if attribute.type == onnx_ir.AttributeType.TENSOR:
-        return value.numpy()
+        return elements_of(value)
     if attribute.type in (onnx_ir.AttributeType.INTS, onnx_ir.AttributeType.FLOATS):
         return list(value)
     return value

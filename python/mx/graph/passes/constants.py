@@ -9,6 +9,7 @@ import onnx_ir
 from onnx_ir.passes.common import LiftConstantsToInitializersPass
 
 from .._constants import OPERATORS, Array, compute
+from .._proto import elements_of
 from .._spec import dims_of
 from .._summary import label_of
 from ._pass import Pass, is_onnx
@@ -75,7 +76,7 @@ def _computed(node: onnx_ir.Node, model: onnx_ir.Model, most: int) -> list[Array
         return None
     for position, value in enumerate(node.inputs):
         if value is not None and value.const_value is not None:
-            arrays[position] = value.const_value.numpy()
+            arrays[position] = elements_of(value.const_value)
     return compute(node, arrays, model.opset_imports)
 
 
