@@ -61,6 +61,8 @@ def _positions(mode: str, extent: int, old: int, factor: float) -> Positions:
     if mode == "half_pixel_symmetric":
         share = extent / (factor * old)
         return old / 2 * (1 - share) + (index + 0.5) / factor - 0.5
+    if mode == "tf_half_pixel_for_nn":
+        return (index + 0.5) / factor
     if mode in ("half_pixel", "pytorch_half_pixel"):
         return (index + 0.5) / factor - 0.5
     raise Declined(f"the coordinates {mode}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy
@@ -11,7 +12,7 @@ from .._lowering import Lowering
 from .._taps import Kind, Positions, extent_of, taps_of
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import cast, widened
+from ._elementwise import FLOATS, cast, converted, widened
 from ._training import add_step, check_float, maker
 
 
@@ -35,11 +36,10 @@ def _resize(
 ) -> Value:
     if antialias or coordinate_transformation_mode == "tf_crop_and_resize":
         raise Declined("antialias, or a part of the tensor")
-    if keep_aspect_ratio_policy != "stretch" and sizes is not None:
-        raise Declined("sizes that are limits")
     chosen = list(range(len(x.shape))) if axes is None else list(axes)
-    wanted = _extents(to, [x.shape[axis] for axis in chosen], scales, sizes)
-    result = x if mode == "nearest" else widened(to, x)
+    extents = [x.shape[axis] for axis in chosen]
+    wanted = _extents(to, extents, scales, sizes, keep_aspect_ratio_policy)
+    result = x if mode == "nearest" else _fractions(to, x)
     for axis, (extent, factor) in zip(chosen, wanted, strict=True):
         if factor == 1 and extent == x.shape[axis]:
             continue
@@ -51,7 +51,14 @@ def _resize(
             bool(exclude_outside),
         )
         result = _weighted(to, result, axis, taps_of(kind, extent, x.shape[axis], factor))
-    return cast(to, result, x.dtype)
+    return converted(to, result, x.dtype)
+
+
+def _fractions(to: Lowering, x: Value) -> Value:
+    """The elements in a type that has what lies between them."""
+    if x.dtype in FLOATS:
+        return widened(to, x)
+    return cast(to, x, "float32" if x.dtype in ("int8", "uint8", "int16", "uint16") else "float64")
 
 
 @rule("Upsample", since=9)
@@ -62,12 +69,39 @@ def _upsample(to: Lowering, x: Value, scales: Value, *, mode: str = "nearest") -
     )  # fmt: skip
 
 
+@rule("Resize", since=10)
+def _resize_10(to: Lowering, x: Value, scales: Value, *, mode: str = "nearest") -> Value:
+    """The nearest element is the one before an element where there become more, and the one
+    behind it where there become fewer, as the tests of that version have it."""
+    result = x if mode == "nearest" else _fractions(to, x)
+    for axis, factor in enumerate(float(one) for one in to.elements(scales)):
+        extent = extent_of(x.shape[axis], factor)
+        if factor == 1:
+            continue
+        kind = Kind(mode, "asymmetric", "ceil" if factor < 1 else "floor", 0.0, False)
+        result = _weighted(to, result, axis, taps_of(kind, extent, x.shape[axis], factor))
+    return converted(to, result, x.dtype)
+
+
+@rule("Upsample", since=7)
+def _upsample_7(to: Lowering, x: Value, *, scales: Sequence[float], mode: str = "nearest") -> Value:
+    return _upsample(to, x, to.constant(numpy.array(scales, "float32")), mode=mode)
+
+
 def _extents(
-    to: Lowering, extents: Sequence[int], scales: Value | None, sizes: Value | None
+    to: Lowering,
+    extents: Sequence[int],
+    scales: Value | None,
+    sizes: Value | None,
+    policy: str,
 ) -> list[tuple[int, float]]:
     """The extents of the result, and by what they are larger."""
     if sizes is not None and sizes.shape != (0,):
         found = to.ints(sizes)
+        if policy != "stretch" and 0 not in extents:
+            limit = min if policy == "not_larger" else max
+            factor = limit(size / old for size, old in zip(found, extents, strict=True))
+            return [(math.floor(factor * old + 0.5), factor) for old in extents]
         return [(size, size / max(old, 1)) for size, old in zip(found, extents, strict=True)]
     if scales is None:
         raise Declined("neither scales nor sizes")
