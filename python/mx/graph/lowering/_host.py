@@ -7,7 +7,7 @@ optional that holds nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -29,6 +29,8 @@ _USUAL = {
     "GRU": ["sigmoid", "tanh"],
     "LSTM": ["sigmoid", "tanh", "tanh"],
 }
+# Names that version 16 has for what are others now.
+_MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 # What the reference evaluator does not have, and what means the same.
 _RENAMED = {"Scatter": ("ScatterElements", 11)}
 
@@ -55,7 +57,29 @@ class HostNode:
         proto.attribute.extend(
             onnx_ir.serde.serialize_attribute(attribute) for attribute in node.attributes.values()
         )
+        if node.op_type == "GridSample" and not node.domain:
+            for attribute in proto.attribute:
+                attribute.s = _MODES.get(attribute.s, attribute.s)
+        proto.attribute.extend(
+            one for one in self._defaults(proto.op_type) if one.name not in node.attributes
+        )
         return proto
+
+    def _defaults(self, operator: str) -> Iterator[onnx.AttributeProto]:
+        """What attributes are that are not given: the evaluator has those of the newest version."""
+        version = self.opset[self.node.domain]
+        if not onnx.defs.has(operator, version, self.node.domain):
+            return
+        if operator == "RoiAlign" and version < 16 and not self.node.domain:
+            yield onnx.helper.make_attribute("coordinate_transformation_mode", "output_half_pixel")
+        if operator == "GridSample":
+            return  # of one meaning, with two names
+        newest = onnx.defs.get_schema(operator, domain=self.node.domain).attributes
+        own = onnx.defs.get_schema(operator, version, self.node.domain).attributes
+        for name, attribute in own.items():
+            if attribute.default_value.name and name in newest:
+                if attribute.default_value != newest[name].default_value:
+                    yield attribute.default_value
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs; GraphError where the reference implementation fails, with its reason."""
@@ -81,7 +105,9 @@ class HostNode:
         except MemoryError:
             raise
         except Exception as error:
-            text = str(error) or type(error).__name__
+            # The evaluator says of some errors no more than which types there are.
+            cause = error.__cause__ if isinstance(error, TypeError) else None
+            text = str(cause or error) or type(error).__name__
             raise GraphError(f"{describe(self.node)}: {text}") from error
         named = map(_with_objects, results)
         found = [next(named, None) if name else None for name in self.proto.output]

@@ -252,3 +252,24 @@ def _gemm(node: Checked) -> None:
     padded = (1,) * (2 - len(c.shape)) + tuple(c.shape)
     if len(padded) != 2 or padded[0] not in (1, rows) or padded[1] not in (1, columns):
         node.fail(node.name(2), f"what broadcasts to {text((rows, columns))}", text(c.shape))
+
+
+@check("Max", "Mean", "Min", "Sum")
+def _together(node: Checked) -> None:
+    """Before version 8 these did not broadcast."""
+    first = node.value(0)
+    for index in range(1, len(node.inputs) if node.since < 8 and first is not None else 0):
+        assert first is not None
+        node.shape(index, first.shape, f"that of {node.name(0)}")
+
+
+@check("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
+def _broadcast(node: Checked) -> None:
+    """Before version 7 an attribute said along which axes the second operand lies."""
+    a, b, axis = node.value(0), node.value(1), node.get("axis")
+    if node.since >= 7 or a is None or b is None or axis is None or b.size == 1:
+        return
+    last = len(a.shape) - len(b.shape)
+    if axis not in (last, -len(b.shape)):
+        expected = f"{last}, the last axes: models of version 7 have a shape instead"
+        node.fail("attribute 'axis'", expected, axis)

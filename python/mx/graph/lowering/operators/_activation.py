@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import numpy as np
@@ -127,10 +128,37 @@ def _log_softmax(to: Lowering, x: Value, *, axis: int = -1) -> Value:
     return of_type(to.call(npx.log_softmax, x, axis=axis), x.dtype)
 
 
-@rule("Dropout", since=7)
+def _of_matrix(function: Callable[..., Value]) -> Any:
+    """As the operators were before version 13: of all elements from an axis on at once."""
+
+    def lower(to: Lowering, x: Value, *, axis: int = 1) -> Value:
+        first = axis + len(x.shape) if axis < 0 else axis
+        rows, columns = math.prod(x.shape[:first]), math.prod(x.shape[first:])
+        return to.reshape(function(to, to.reshape(x, (rows, columns)), axis=1), x.shape)
+
+    return lower
+
+
+rule("Softmax", since=1)(_of_matrix(_softmax))
+rule("LogSoftmax", since=1)(_of_matrix(_log_softmax))
+rule("Hardmax", since=1)(_of_matrix(_hardmax))
+
+
+@rule("Dropout", since=12)
 def _dropout(to: Lowering, x: Value, *inputs: Value | None, **attributes: Any) -> Sequence[Value]:
     training = inputs[1] if len(inputs) > 1 else None
     if training is not None and bool(to.elements(training)):
         raise Declined("dropout in training")
     mask = to.constant(True) if not x.shape else to.call(np.ones, x.shape, dtype="bool")
     return [x, mask]
+
+
+@rule("Dropout", since=10)
+def _dropout_10(to: Lowering, x: Value, *, ratio: float = 0.5) -> Sequence[Value]:
+    return _dropout(to, x)
+
+
+@rule("Dropout", since=7)
+def _dropout_7(to: Lowering, x: Value, *, ratio: float = 0.5) -> Sequence[Value]:
+    _, mask = _dropout(to, x)
+    return [x, cast(to, mask, x.dtype)]  # of the type of the elements, before version 10

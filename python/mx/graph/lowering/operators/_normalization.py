@@ -12,7 +12,7 @@ from ._elementwise import cast, of_type, widened
 from ._training import add_step, check_float, check_lines, maker
 
 
-@rule("BatchNormalization", since=9)
+@rule("BatchNormalization", since=7)
 def _batch_normalization(
     to: Lowering,
     x: Value,
