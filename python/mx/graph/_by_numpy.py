@@ -166,6 +166,8 @@ def _slice(x: Array, starts: Array, ends: Array, axes: Any = None, steps: Any = 
     taken = [1] * len(starts) if steps is None else steps
     index = [slice(None)] * x.ndim
     for start, end, axis, step in zip(starts, ends, chosen, taken, strict=True):
+        # Backwards, what begins in front of the axis begins at its first element.
+        _require(step > 0 or start >= -x.shape[axis])
         index[axis] = slice(start, end, step)
     return x[tuple(index)]
 

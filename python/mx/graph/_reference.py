@@ -11,6 +11,7 @@ import numpy
 import onnx
 from onnx.reference.op_run import OpRun
 
+from . import _reference_images, _reference_texts
 from ._regions import parts_of_regions
 
 Array: TypeAlias = numpy.ndarray[Any, Any]
@@ -93,6 +94,33 @@ _REDUCTIONS = {
 }
 
 
+class Slice(OpRun):
+    """Every so many elements between bounds, which are clamped to those that there are."""
+
+    op_domain = ""
+
+    def _run(
+        self,
+        x: Array,
+        starts: Any,
+        ends: Any,
+        axes: Any = None,
+        steps: Any = None,
+    ) -> tuple[Array]:
+        index = [slice(None)] * x.ndim
+        chosen = range(len(starts)) if axes is None else [int(axis) for axis in axes]
+        taken = [1] * len(starts) if steps is None else [int(step) for step in steps]
+        for start, end, axis, step in zip(
+            map(int, starts), map(int, ends), chosen, taken, strict=True
+        ):
+            extent = x.shape[axis]
+            if step < 0:
+                start = max(start + extent, 0) if start < 0 else start
+                end = end + extent if end < 0 else end
+            index[axis] = slice(start, None if step < 0 and end < 0 else end, step)
+        return (x[tuple(index)],)
+
+
 class Unique(OpRun):
     """What occurs in a tensor, or along an axis, sorted or in the order of the first of each."""
 
@@ -111,4 +139,5 @@ class Unique(OpRun):
         return found[: len(self.onnx_node.output)]
 
 
-OPERATORS = [GatherElements, MaxRoiPool, Multinomial, ScatterElements, Unique]
+OPERATORS = [GatherElements, MaxRoiPool, Multinomial, ScatterElements, Slice, Unique]
+OPERATORS += [*_reference_images.OPERATORS, *_reference_texts.OPERATORS]

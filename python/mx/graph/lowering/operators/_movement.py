@@ -166,7 +166,8 @@ def _bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int | No
         return start, end
     first = start + extent if start < 0 else start
     last = end + extent if end < 0 else end
-    return min(first, extent - 1), None if last < 0 else last
+    # What begins in front of the axis begins at its first element, where Python gives nothing.
+    return max(min(first, extent - 1), 0), None if last < 0 else last
 
 
 @rule("Expand", since=8)
