@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .... import numpy as np
-from .... import numpy_extension as npx
 from .._lowering import Lowering
 from .._lstm import lstm
 from .._value import Declined, Value
 from ._backend import rule
+from ._recurrent_functions import functions_of
 
 # A plan of longer sequences would have too many steps.
 _MAX_ITEMS = 512
-_FUNCTIONS: dict[str, Any] = {"Sigmoid": npx.sigmoid, "Tanh": np.tanh, "Relu": npx.relu}
 
 State = list[Value]
 # The state after one item: of what the item adds to the gates, and the state before.
@@ -115,18 +113,6 @@ def _sums(to: Lowering, *values: Value) -> Value:
     return total
 
 
-def _functions(activations: Sequence[str] | None, defaults: Sequence[str], count: int) -> list[Any]:
-    names = list(activations or list(defaults) * count)
-    if names != names[: len(defaults)] * count or any(name not in _FUNCTIONS for name in names):
-        raise Declined(f"the activations {names}")
-    return [_FUNCTIONS[name] for name in names[: len(defaults)]]
-
-
-def _check(clip: float | None, *lists: Sequence[float] | None) -> None:
-    if clip or any(lists):
-        raise Declined("states that are clamped, or activations with parameters")
-
-
 def _both_biases(to: Lowering, bias: Value | None, size: int) -> tuple[Value | None, Value | None]:
     if bias is None:
         return None, None
@@ -159,17 +145,18 @@ def _rnn(
     made = _without_items(to, x, r, [initial_h], layout)
     if made is not None:
         return made
-    _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
-    (function,) = _functions(activations, ["Tanh"], w.shape[0])
+    given = activations, activation_alpha, activation_beta, clip
+    every = functions_of(*given, ["Tanh"], w.shape[0])
 
-    def cell(_: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
+    def cell(number: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
         kernel, back, bias = own
         assert kernel is not None and back is not None
         turned = to.call(np.transpose, back)
+        (function,) = every[number]
 
         def turn(added: Value, state: State) -> State:
-            return [to.call(function, _sums(to, added, to.call(np.matmul, state[0], turned)))]
+            return [function(to, _sums(to, added, to.call(np.matmul, state[0], turned)))]
 
         return kernel, _total_bias(to, bias, hidden), turn
 
@@ -198,12 +185,13 @@ def _gru(
     made = _without_items(to, x, r, [initial_h], layout)
     if made is not None:
         return made
-    _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
-    gate, function = _functions(activations, ["Sigmoid", "Tanh"], w.shape[0])
+    given = activations, activation_alpha, activation_beta, clip
+    every = functions_of(*given, ["Sigmoid", "Tanh"], w.shape[0])
 
-    def cell(_: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
+    def cell(number: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
         kernel, back, bias = own
+        gate, function = every[number]
         assert kernel is not None and back is not None
         first, second = _both_biases(to, bias, 3 * hidden)
         gates = to.call(np.transpose, to.slices(back, [slice(0, 2 * hidden), slice(None)]))
@@ -214,7 +202,7 @@ def _gru(
             both = _sums(to, _part(added, 0, 2), to.call(np.matmul, h, gates))
             if second is not None:
                 both = _sums(to, both, _part(second, 0, 2))
-            both = to.call(gate, both)
+            both = gate(to, both)
             update, reset = _gate(to, both, 0, hidden), _gate(to, both, 1, hidden)
             if not linear_before_reset:
                 h_reset = to.call(np.multiply, reset, h)
@@ -225,7 +213,7 @@ def _gru(
                 candidate = _sums(to, candidate, _part(second, 2, 3))
             if linear_before_reset:
                 candidate = to.call(np.multiply, reset, candidate)
-            new = to.call(function, _sums(to, _part(added, 2, 3), candidate))
+            new = function(to, _sums(to, _part(added, 2, 3), candidate))
             kept = to.call(np.multiply, update, to.call(np.subtract, h, new))
             return [_sums(to, new, kept)]
 
@@ -262,17 +250,19 @@ def _lstm(
     made = _without_items(to, x, r, [initial_h, initial_c], layout)
     if made is not None:
         return made
-    _check(clip, activation_alpha, activation_beta)
     hidden = r.shape[-1]
-    gate, function, last = _functions(activations, ["Sigmoid", "Tanh", "Tanh"], w.shape[0])
-    is_usual = not activations or list(activations) == ["Sigmoid", "Tanh", "Tanh"] * w.shape[0]
+    given = activations, activation_alpha, activation_beta, clip
+    every = functions_of(*given, ["Sigmoid", "Tanh", "Tanh"], w.shape[0])
+    usual = ["Sigmoid", "Tanh", "Tanh"] * w.shape[0]
+    is_usual = not clip and list(activations or usual) == usual
     if is_usual and lengths is None and peepholes is None and not input_forget and not layout:
         made = lstm(to, x, (w, r, b), (initial_h, initial_c), direction)
         if made is not None:
             return made
 
-    def cell(_: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
+    def cell(number: int, own: Sequence[Value | None]) -> tuple[Value, Value | None, Turn]:
         kernel, back, bias, seen = own
+        gate, function, last = every[number]
         assert kernel is not None and back is not None
         turned = to.call(np.transpose, back)
 
@@ -285,15 +275,15 @@ def _lstm(
             h, c = state
             gates = _sums(to, added, to.call(np.matmul, h, turned))
             i, o, f, g = (_gate(to, gates, number, hidden) for number in range(4))
-            i = to.call(gate, looked(i, c, 0))
+            i = gate(to, looked(i, c, 0))
             if input_forget:
                 f = to.call(np.subtract, 1.0, i)
             else:
-                f = to.call(gate, looked(f, c, 2))
-            fresh = to.call(np.multiply, i, to.call(function, g))
+                f = gate(to, looked(f, c, 2))
+            fresh = to.call(np.multiply, i, function(to, g))
             c = _sums(to, to.call(np.multiply, f, c), fresh)
-            o = to.call(gate, looked(o, c, 1))
-            return [to.call(np.multiply, o, to.call(last, c)), c]
+            o = gate(to, looked(o, c, 1))
+            return [to.call(np.multiply, o, last(to, c)), c]
 
         return kernel, _total_bias(to, bias, 4 * hidden), turn
 
