@@ -132,7 +132,7 @@ def _pow(to: Lowering, a: Value, b: Value) -> Value:
 def _pow_of_integer(to: Lowering, a: Value, b: Value) -> Value:
     if b.dtype in FLOATS:
         made = to.call(np.power, cast(to, a, "float64"), cast(to, b, "float64"))
-        return _converted(to, made, a.dtype)
+        return converted(to, made, a.dtype)
     if not b.dtype.startswith("uint") and (b.constant is None or (b.constant < 0).any()):
         raise Declined("powers of integers that may be fractions")
     return of_type(to.call(np.power, a, cast(to, b, a.dtype)), a.dtype)
@@ -172,15 +172,16 @@ def _bit_shift(to: Lowering, a: Value, b: Value, *, direction: str) -> Value:
 def _cast(
     lowering: Lowering, x: Value, *, to: int, saturate: int = 1, round_mode: str = "up"
 ) -> Value:
-    return _converted(lowering, x, str(onnx_ir.DataType(to).numpy()))
+    return converted(lowering, x, str(onnx_ir.DataType(to).numpy()))
 
 
 @rule("CastLike", since=15)
 def _cast_like(to: Lowering, x: Value, like: Value, *, saturate: int = 1) -> Value:
-    return _converted(to, x, like.dtype)
+    return converted(to, x, like.dtype)
 
 
-def _converted(to: Lowering, x: Value, dtype: str) -> Value:
+def converted(to: Lowering, x: Value, dtype: str) -> Value:
+    """The value in another type, as Cast has it."""
     if x.dtype in FLOATS and dtype.startswith(("int", "uint")):
         # What an integer type cannot hold wraps, as in the reference.
         if dtype == "uint64":

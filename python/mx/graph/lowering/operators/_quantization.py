@@ -24,7 +24,7 @@ def _along(to: Lowering, x: Value, scale: Value, axis: int) -> Value:
     return to.reshape(scale, (-1, *(1,) * behind))
 
 
-def _quantized(to: Lowering, x: Value, scale: Value, zero: Value | None, dtype: str) -> Value:
+def quantized(to: Lowering, x: Value, scale: Value, zero: Value | None, dtype: str) -> Value:
     """Numbers divided by the scale, rounded to even and clamped to the type."""
     if dtype not in _QUANTIZED:
         raise Declined(f"numbers of {dtype}")
@@ -55,7 +55,7 @@ def _quantize(
     if precision or x.dtype not in ("float32", "int32"):
         raise Declined("a precision of its own")
     zero = None if zero is None else _along(to, x, zero, axis)
-    return _quantized(to, cast(to, x, "float32"), _along(to, x, scale, axis), zero, dtype)
+    return quantized(to, cast(to, x, "float32"), _along(to, x, scale, axis), zero, dtype)
 
 
 @rule("DequantizeLinear", since=10)
@@ -119,4 +119,4 @@ def _qlinear_matmul(
     scales = [widened(to, to.reshape(scale, ())) for scale in (a_scale, b_scale, y_scale)]
     factor = to.call(np.multiply, scales[0], scales[1])
     exact = to.call(np.multiply, cast(to, product, "float32"), factor)
-    return _quantized(to, exact, scales[2], to.reshape(y_zero, ()), y_zero.dtype)
+    return quantized(to, exact, scales[2], to.reshape(y_zero, ()), y_zero.dtype)

@@ -12,7 +12,7 @@ from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import FLOATS, cast, of_type
+from ._elementwise import FLOATS, cast, converted, of_type
 from ._pieces import axis_slice
 
 Reduce = Callable[[Lowering, Value, Any, bool], Value]
@@ -61,6 +61,17 @@ def _l2(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
     return of_type(to.call(np.sqrt, _sum_of_squares(to, x, axes, keep)), x.dtype)
 
 
+def _of_floats(reduce: Reduce) -> Reduce:
+    """Of integers the result is computed in float64, and loses its fraction."""
+
+    def lower(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
+        if x.dtype in FLOATS:
+            return reduce(to, x, axes, keep)
+        return converted(to, reduce(to, cast(to, x, "float64"), axes, keep), x.dtype)
+
+    return lower
+
+
 def _log_sum(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
     return of_type(to.call(np.log, _sum(to, x, axes, keep)), x.dtype)
 
@@ -84,9 +95,9 @@ _REDUCTIONS: dict[str, Reduce] = {
     "ReduceProd": _simple(np.prod),
     "ReduceSumSquare": _sum_of_squares,
     "ReduceL1": _l1,
-    "ReduceL2": _l2,
-    "ReduceLogSum": _log_sum,
-    "ReduceLogSumExp": _log_sum_exp,
+    "ReduceL2": _of_floats(_l2),
+    "ReduceLogSum": _of_floats(_log_sum),
+    "ReduceLogSumExp": _of_floats(_log_sum_exp),
 }
 
 

@@ -1,4 +1,4 @@
-"""Transposed convolutions and gradients of convolutions of float64, as products of matrices."""
+"""Transposed convolutions, and gradients of convolutions of float64, as products of matrices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
+from ._elementwise import FLOATS, cast, widened
 from ._pieces import axis_slice, padded
 from ._training import DOMAIN
 from ._windows import Windows, columns_of, convolved
@@ -91,29 +92,35 @@ def _conv_transpose(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    _check(x, weight, bias)
-    if auto_pad not in ("NOTSET", "VALID") or output_shape:
-        raise Declined("a padding that follows from the shape of the output")
+    if x.dtype not in FLOATS or 0 in (*x.shape, *weight.shape):
+        raise Declined(f"{x.dtype}, or no elements")
     around = None if auto_pad == "VALID" else pads
     windows = _windows(weight.shape[2:], x.shape[2:], strides, around, dilations)
-    more = list(output_padding or [0] * len(windows.kernel))
-    out = [
-        (x.shape[2 + i] - 1) * windows.steps[i]
-        + (windows.kernel[i] - 1) * windows.gaps[i]
-        + 1
-        + more[i]
-        - windows.pads[i]
-        - windows.pads[len(more) + i]
-        for i in range(len(more))
+    count = len(windows.kernel)
+    more = list(output_padding or [0] * count)
+    whole = [
+        (x.shape[2 + i] - 1) * windows.steps[i] + (windows.kernel[i] - 1) * windows.gaps[i] + 1
+        for i in range(count)
     ]
+    if output_shape or auto_pad.startswith("SAME"):
+        fitted = [x.shape[2 + i] * windows.steps[i] for i in range(count)]
+        out = list(output_shape[-count:] if output_shape else fitted)
+        # What is too much is taken off at both ends, the odd element behind for SAME_UPPER; what
+        # lacks is added behind.
+        excess = [whole[i] + more[i] - out[i] for i in range(count)]
+        odd = 0 if auto_pad == "SAME_UPPER" else 1
+        before = [(max(one, 0) + odd) // 2 for one in excess]
+        windows.pads = [*before, *(a - b for a, b in zip(excess, before, strict=True))]
+    else:
+        around = windows.pads
+        out = [whole[i] + more[i] - around[i] - around[count + i] for i in range(count)]
     if min(out, default=1) < 1:
         raise Declined("no elements")
     shape = [x.shape[0], weight.shape[1] * group, *out]
-    made = _spread(to, x, weight, shape, windows, group)
-    if bias is None:
-        return made
-    total: Value = to.call(np.add, made, to.reshape(bias, (-1, *(1,) * len(out))))
-    return total
+    made = _spread(to, widened(to, x), widened(to, weight), shape, windows, group)
+    if bias is not None:
+        made = to.call(np.add, made, to.reshape(widened(to, bias), (-1, *(1,) * count)))
+    return cast(to, made, x.dtype)
 
 
 def _spread(

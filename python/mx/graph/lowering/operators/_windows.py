@@ -21,6 +21,7 @@ from .._windows import extents_out, pads_of
 from ._backend import rule
 from ._elementwise import FLOATS, cast, of_type, widened
 from ._pieces import padded
+from ._quantization import quantized
 from ._training import add_step, check_float, maker
 
 
@@ -96,10 +97,23 @@ def _with_positions(to: Lowering, x: Value, windows: Windows, storage_order: int
     is_wide = x.dtype == "float64"
     if not is_wide:
         check_float(x)
-    if storage_order or x.size == 0:
-        raise Declined("positions of columns, or no elements")
+    if x.size == 0:
+        raise Declined("no elements")
     given = windows.counts, windows.kernel, windows.steps, windows.pads, windows.gaps
-    return add_step(to, maker("max_pool")(x.shape, *given, is_wide), x)
+    made, positions = add_step(to, maker("max_pool")(x.shape, *given, is_wide), x)
+    return [made, _by_columns(to, positions, x.shape[2:]) if storage_order else positions]
+
+
+def _by_columns(to: Lowering, positions: Value, spatial: Sequence[int]) -> Value:
+    """Positions in planes whose first axis is the one along which elements lie side by side."""
+    size = math.prod(spatial)
+    left: Value = to.call(np.mod, positions, size)
+    found = to.call(np.subtract, positions, left)
+    for axis in range(len(spatial) - 1, -1, -1):
+        own = to.call(np.multiply, to.call(np.mod, left, spatial[axis]), math.prod(spatial[:axis]))
+        found = to.call(np.add, found, own)
+        left = to.call(np.floor_divide, left, spatial[axis])
+    return of_type(found, "int64")
 
 
 @rule("MaxPool", since=1)
@@ -265,7 +279,42 @@ def _without_zero(to: Lowering, x: Value, zero: Value | None) -> Value:
     whole = cast(to, x, "int32")
     if zero is None:
         return whole
-    if zero.size != 1:
-        raise Declined("a zero point for each channel")
-    made: Value = to.call(np.subtract, whole, cast(to, to.reshape(zero, ()), "int32"))
+    made: Value = to.call(np.subtract, whole, cast(to, _of_filters(to, zero, x), "int32"))
     return made
+
+
+def _of_filters(to: Lowering, numbers: Value, like: Value, axis: int = 0) -> Value:
+    """A number for all or for each filter, in a shape that broadcasts."""
+    behind = len(like.shape) - 1 - axis
+    return to.reshape(numbers, () if numbers.size == 1 else (-1, *(1,) * behind))
+
+
+@rule("QLinearConv", since=10)
+def _qlinear_conv(
+    to: Lowering,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    w: Value,
+    w_scale: Value,
+    w_zero: Value,
+    y_scale: Value,
+    y_zero: Value,
+    b: Value | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> Value:
+    windows = _windows(x, w.shape[2:], auto_pad, pads, strides, dilations)
+    total = convolved(
+        to, _without_zero(to, x, x_zero), _without_zero(to, w, w_zero), windows, group
+    )
+    if b is not None:
+        total = to.call(np.add, total, _of_filters(to, b, x, 1))
+    scales = [_of_filters(to, widened(to, one), x, 1) for one in (x_scale, w_scale, y_scale)]
+    exact = to.call(np.multiply, cast(to, total, "float32"), to.call(np.multiply, *scales[:2]))
+    return quantized(to, exact, scales[2], to.reshape(y_zero, ()), y_zero.dtype)
