@@ -10,6 +10,7 @@ import onnx_ir
 
 from ... import numpy as np
 from .._custom import rule_name
+from .._errors import GraphError
 from ._body import body_of
 from ._choice import Layer
 from ._contents import to_numpy
@@ -180,7 +181,10 @@ class NodeLowering:
             return [to.constant(attributes_of(node)["value"])]
         host = HostNode(node, {**self._nodes.opset, node.domain: version})
         if _may_compute(node, inputs):
-            results = host.run([None if value is None else value.constant for value in inputs])
+            try:
+                results = host.run([None if value is None else value.constant for value in inputs])
+            except GraphError as error:  # of a body that does not fit, as Python may do without it
+                raise Declined(str(error)) from None
             return [to.constant(result) for result in results]
         since = since_version(node, version)
         reasons = []
@@ -220,9 +224,10 @@ class NodeLowering:
                 for constant, array in zip(constants, arrays, strict=True)
             ]
             results = host.run(given)
+            # The evaluator computes some in other types than the operator has.
             return [
-                np.zeros((), dtype="float32") if result is None else np.asarray(result)
-                for result in results
+                np.zeros((), dtype="float32") if result is None else np.asarray(result, dtype=dtype)
+                for result, (_, dtype) in zip(results, specs, strict=True)
             ]
 
         passed = [None if value is None or value.known is not None else value for value in inputs]
