@@ -125,7 +125,7 @@ def elements_of(tensor: onnx_ir.TensorProtocol) -> numpy.ndarray[Any, Any]:
     array: numpy.ndarray[Any, Any] = tensor.numpy()
     if tensor.dtype != onnx_ir.DataType.STRING:
         return array
-    made = numpy.empty(array.size, object)
+    made: numpy.ndarray[Any, Any] = numpy.empty(array.shape, object)
     flat = array.reshape(-1).tolist()
-    made[:] = [one.decode() if isinstance(one, bytes) else one for one in flat]
-    return made.reshape(array.shape)
+    made.reshape(-1)[:] = [one.decode() if isinstance(one, bytes) else one for one in flat]
+    return made

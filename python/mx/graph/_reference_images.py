@@ -77,16 +77,18 @@ class DeformConv(OpRun):
         filters_of = w.astype("float64").reshape(group, filters // group, depth, *kernel)
         made = numpy.zeros((n, group, filters // group, *out))
         for tap in itertools.product(*map(range, kernel)):
+            of_tap: Any = (slice(None), slice(None), *tap)
             at = [
                 numpy.arange(out[i]).reshape([-1, 1] if i == 0 else [1, -1]) * steps[i]
                 - around[i]
                 + tap[i] * gaps[i]
-                + offsets[(slice(None), slice(None), *tap, i)]
+                + offsets[of_tap][:, :, i]
                 for i in range(2)
             ]
-            taken = _interpolated(wide, at) * shares[(slice(None), slice(None), *tap)][:, :, None]
+            taken = _interpolated(wide, at) * shares[of_tap][:, :, None]
             taken = taken.reshape(n, group, depth, *out)
-            made += numpy.einsum("ngdhw,gfd->ngfhw", taken, filters_of[(..., *tap)])
+            own: Any = (slice(None), slice(None), slice(None), *tap)
+            made += numpy.einsum("ngdhw,gfd->ngfhw", taken, filters_of[own])
         made = made.reshape(n, filters, *out)
         if b is not None:
             made += b.astype("float64").reshape(-1, 1, 1)
@@ -112,7 +114,8 @@ def _interpolated(x: Array, at: Sequence[Array]) -> Array:
             index.append(numpy.where(inside, position, 0).astype("int64"))
         taken = numpy.moveaxis(x[batch, groups, :, index[0], index[1]], -1, 2)
         total = total + numpy.where(inside[:, :, None], taken * share[:, :, None], 0)
-    return total
+    found: Array = total
+    return found
 
 
 class Det(OpRun):

@@ -3,7 +3,7 @@ something else than ONNX describes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy
@@ -33,7 +33,7 @@ class StringConcat(OpRun):
         return (numpy.asarray(made, object),)
 
 
-_CASES = {"NONE": str, "LOWER": str.lower, "UPPER": str.upper}
+_CASES: dict[str, Callable[[str], str]] = {"NONE": str, "LOWER": str.lower, "UPPER": str.upper}
 
 
 class StringNormalizer(OpRun):
@@ -51,7 +51,7 @@ class StringNormalizer(OpRun):
     ) -> tuple[Array]:
         if x.ndim not in (1, 2) or (x.ndim == 2 and x.shape[0] != 1):
             raise ValueError(f"input 'X': expected shape (any,) or (1, any), got {x.shape}")
-        same = str if is_case_sensitive else str.lower
+        same: Callable[[str], str] = str if is_case_sensitive else str.lower
         left_out = {same(word) for word in stopwords or ()}
         change = _CASES[case_change_action]
         kept = [change(str(one)) for one in x.reshape(-1) if same(str(one)) not in left_out]
