@@ -118,15 +118,15 @@ def test_coupled_gates():
 
 
 @pytest.mark.parametrize(
-    ("operator", "attributes", "words"),
+    ("operator", "items", "attributes", "words"),
     [
-        ("LSTM", {"clip": 3.0}, "attribute 'clip': expected none, got 3.0"),
-        ("GRU", {"clip": 3.0}, "attribute 'clip'"),
-        ("RNN", {"clip": 3.0}, "attribute 'clip'"),
-        ("GRU", {"activations": ["Elu", "Tanh"]}, "attribute 'activations'"),
-        ("LSTM", {"activations": ["Sigmoid", "Elu", "Tanh"]}, "attribute 'activations'"),
+        ("LSTM", 513, {"clip": 3.0}, "attribute 'clip': expected none, got 3.0"),
+        ("GRU", 513, {"clip": 3.0}, "attribute 'clip'"),
+        ("RNN", 513, {"clip": 3.0}, "attribute 'clip'"),
+        ("GRU", 2, {"activations": ["Cube", "Tanh"]}, "attribute 'activations'"),
+        ("LSTM", 2, {"activations": ["Sigmoid", "Cube", "Tanh"]}, "attribute 'activations'"),
     ],
 )
-def test_what_no_backend_has_is_rejected(operator, attributes, words):
+def test_what_no_backend_has_is_rejected(operator, items, attributes, words):
     with pytest.raises(GraphError, match=rf"\({operator}\): {words}"):
-        outputs(operator, numbers(2, 1, 3), **attributes)
+        outputs(operator, numbers(items, 1, 3), **attributes)
