@@ -321,6 +321,21 @@ def test_losses_of_single_calls() -> None:
                 np.testing.assert_allclose(one, 0 if other is None else other, rtol=1e-4, atol=1e-5)
 
 
+def test_layers_are_asked_for_losses_to_clear_only_where_there_are_some(monkeypatch) -> None:
+    model = model_of([layers.Dense(8), layers.Dense(4)], ROWS)
+    fast = sol.optimize(model, ROWS)
+    asked = []
+    clear = layers.Layer._clear_losses
+    monkeypatch.setattr(layers.Layer, "_clear_losses", lambda one: asked.append(one) or clear(one))
+    fast(ROWS)
+    assert asked == []
+    model.layers[0].add_loss(tf.constant(1.0))
+    assert len(fast.losses) == 1
+    fast(ROWS)
+    assert model.layers[0] in asked
+    assert fast.losses == []
+
+
 def test_defaults_may_be_given() -> None:
     fast = sol.optimize(Choosing(), ROWS)
     # As equal as computed numbers are, and not the same objects.

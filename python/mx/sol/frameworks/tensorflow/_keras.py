@@ -33,6 +33,9 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
             variables = _add_weights(self, compiled)
             hold(compiled, variables)
         self._sol = Runner(compiled, variables, accepts_mode=True, add_loss=self.add_loss)
+        lists = [layer._losses for layer in self._flatten_layers()]
+        # Not as it is: Keras copies lists that an attribute is set to.
+        self._has_losses = lambda: any(lists)
         # Plans are no operations of XLA.
         self.supports_jit = False
         self.built = True
@@ -42,6 +45,12 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         if training is not None:
             kwargs["training"] = training
         return self._sol(args, kwargs)
+
+    def _clear_losses(self) -> None:
+        """Before each call; Keras asks each layer of the original, which takes longer than many a
+        plan, and most have no losses."""
+        if self._has_losses() or keras.src.backend.in_stateless_scope():  # type: ignore[no-untyped-call]
+            super()._clear_losses()
 
     def predict_step(self, data: Any) -> Any:
         """What `predict` does with a batch: no losses of layers are computed."""
