@@ -27,6 +27,9 @@ from benchmarks.models import MODELS
 # What the peers know of ONNX's operators; the models need nothing newer.
 PEER_OPSET = 24
 BLOCK_SECONDS = 0.1
+# Longer than threads of OpenMP look for work after torch's last loop: they take a processor from
+# whoever comes next, and the order has the same one come next each time.
+SETTLE_SECONDS = 0.03
 FEWEST_ROUNDS = 5
 
 
@@ -150,6 +153,14 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     return measure_all(name, batch, contestants(name, batch, threads, notes), "plan", seconds)
 
 
+def settle(run: Callable[[], object]) -> None:
+    """Runs it, untimed, until what the one before has left in threads and caches is gone."""
+    end = perf_counter() + SETTLE_SECONDS
+    run()
+    while perf_counter() < end:
+        run()
+
+
 def measure_all(
     name: str, batch: int, runners: Sequence[Contestant], ours: str, seconds: float
 ) -> Row:
@@ -169,6 +180,7 @@ def measure_all(
     while rounds < FEWEST_ROUNDS or perf_counter() < end:
         for index in range(len(runners)):
             one = runners[(index + rounds) % len(runners)]
+            settle(one.run)
             begin = perf_counter()
             for _ in range(repeats[one.name]):
                 one.run()

@@ -27,6 +27,7 @@ from typing import Any
 from benchmarks.compare import environment
 from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.processes import peak
+from benchmarks.compare.models.runtimes import settle
 
 EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
 CONTESTANTS = (EAGER, OURS, STEP, COMPILED)
@@ -121,6 +122,7 @@ def timed(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
     while rounds < FEWEST_ROUNDS or perf_counter() < end:
         for index in range(len(names)):
             key = names[(index + rounds) % len(names)]
+            settle(steps[key])
             begin = perf_counter()
             for _ in range(repeats[key]):
                 steps[key]()
