@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from mx import sol
 from mx.graph import GraphError
@@ -218,3 +219,34 @@ def test_levels_of_loggers_are_restored_by_several_threads() -> None:
     may_leave.set()
     thread.join()
     assert logger.level == before
+
+
+EMPTY = {
+    "group norm": (nn.GroupNorm(2, 4), (0, 4, 2, 3)),
+    "repeat": (Applies(lambda x: x.repeat(2, 3)), (0, 3)),
+    "no repetition": (Applies(lambda x: x.repeat(2, 0)), (2, 3)),
+    "layer norm": (nn.LayerNorm(3), (0, 3)),
+    "concatenation": (Applies(lambda x: torch.cat([x, torch.ones(2, 3)]) + x.sum(0)), (0, 3)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_gradients_of_empty_arrays(name: str) -> None:
+    layer, shape = EMPTY[name]
+    model = nn.Sequential(nn.Sigmoid(), layer)
+    found = []
+    for one in (sol.optimize(model, torch.ones(shape)), copy.deepcopy(model)):
+        x = torch.ones(shape, requires_grad=True)
+        result = one(x)
+        result.square().sum().backward()
+        found.append([result.detach(), x.grad, *(given.grad for given in one.parameters())])
+    torch.testing.assert_close(*found)
+
+
+def test_the_first_call_may_be_in_a_checkpoint() -> None:
+    model, x = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.LayerNorm(3)), torch.randn(2, 3)
+    other, fast = copy.deepcopy(model), sol.optimize(model, x)
+    for one in (fast, other):
+        checkpoint(one, x, use_reentrant=False).square().sum().backward()
+    for one, wanted in zip(fast.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, wanted.grad)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx_ir as ir
 
 from ...graph import GraphError
+from ...graph._spec import dims_of
 from ...graph.lowering._node import describe, used_by
 from ._rules import (
     DETACHED,
@@ -100,6 +101,9 @@ def _by_rule(
             return GRAPH_RULES[name](to, Call(node, grads, wanted), active)
         except Declined as error:
             raise no_gradient(node, str(error)) from None
+    if is_empty(node):
+        pairs = zip(node.inputs, wanted, strict=True)
+        return [(value, to.zeros_like(value)) for value, is_wanted in pairs if value and is_wanted]
     rule = RULES.get(name)
     if rule is None:
         raise no_gradient(node, "there is no rule for it")
@@ -113,6 +117,12 @@ def _by_rule(
         for value, grad, is_wanted in zip(node.inputs, listed, wanted, strict=False)
         if value is not None and grad is not None and is_wanted
     ]
+
+
+def is_empty(node: ir.Node) -> bool:
+    """Whether no output has an element, so that nothing depends on what the node reads."""
+    shapes = [dims_of(value.shape) for value in node.outputs if value.name]
+    return all(shape is not None and 0 in shape for shape in shapes)
 
 
 def no_gradient(node: ir.Node, reason: str) -> GraphError:

@@ -14,7 +14,7 @@ from ...graph.lowering._value import Declined as NoBody
 from ...graph.lowering._value import Value
 from ...importers._builder import Names
 from ._copies import Copy, let_go
-from ._differentiate import depending, leading, no_gradient
+from ._differentiate import depending, is_empty, leading, no_gradient
 from ._masked_rows import unmask
 from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, name_of
 from ._writer import Writer
@@ -54,7 +54,7 @@ def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
                 return False
             raise no_gradient(node, str(error)) from None
         outputs = [made] if isinstance(made, ir.Value) else list(made)
-    elif name in RULES or name in GRAPH_RULES or name in WITHOUT:
+    elif name in RULES or name in GRAPH_RULES or name in WITHOUT or is_empty(node):
         return False
     else:
         outputs = _by_body(graph, to, node)

@@ -100,7 +100,10 @@ class Trainer:
         source, compiled = self._source, self._compiled
         shapes = [tuple(tensor.shape) for tensor in tensors]
         compiled.check(tuple(shapes))
-        made = capture_training(source.module, *source.resized(shapes))
+        # What hooks of the caller store and compute again are not the tensors of a capture, which a
+        # checkpoint would miss when it calls the model once more.
+        with torch.autograd.graph.saved_tensors_hooks(_itself, _itself):
+            made = capture_training(source.module, *source.resized(shapes))
         wrt: list[str] = []
         if torch.is_grad_enabled():
             if any(one.requires_grad for one in made.constants.tensors):
@@ -159,6 +162,10 @@ class Trainer:
             return version(args)
 
         return run
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _told(x: Any) -> tuple[Any, ...]:
