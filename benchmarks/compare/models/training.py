@@ -7,7 +7,7 @@ and by `sol.training_step`, which has all of a step in one plan; ratios, the tim
 the peer's, of medians; and MiB of memory at most (VmHWM of Linux) that a process of its own took
 for a few steps. The models and losses are those of benchmarks/models/training.py. The column of
 losses has the largest difference between ours and torch's within the first steps from the same
-weights.
+weights. Where a step takes seconds, as of a batch of 16, few are timed: they vary little.
 """
 
 from __future__ import annotations
@@ -33,7 +33,12 @@ EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
 CONTESTANTS = (EAGER, OURS, STEP, COMPILED)
 BLOCK_SECONDS = 0.1
 FEWEST_ROUNDS = 5
+# Of rounds that take longer than this, in seconds.
+LONG_ROUND = 5.0
+FEWEST_LONG_ROUNDS = 3
 STEPS = 3
+# The second is the first that has all the memory of the optimizer from its beginning.
+STEPS_FOR_MEMORY = 2
 # So small that weights stay about what they are: of losses that are 0 after a few steps the
 # gradients are subnormal numbers, and it is those that would be timed.
 RATE = 1e-6
@@ -93,33 +98,37 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     """Blocks of all contestants in turns, and the median of each."""
     steps: dict[str, Step] = {}
     losses: dict[str, list[float]] = {}
+    last: dict[str, float] = {}  # seconds of the last step so far
     for contestant in CONTESTANTS:
         try:
             step = step_of(contestant, name, batch, threads)
-            losses[contestant] = [step() for _ in range(STEPS)]
-            steps[contestant] = step
+            found = []
+            for _ in range(STEPS):
+                begin = perf_counter()
+                found.append(step())
+                last[contestant] = perf_counter() - begin
+            losses[contestant], steps[contestant] = found, step
         except Exception as error:
             notes.add(f"{contestant} fails on {name}: {(str(error).splitlines() or [''])[0]}")
-    row = Row(name, batch, {key: statistics.median(t) for key, t in timed(steps, seconds).items()})
+    blocks = timed(steps, last, seconds)
+    row = Row(name, batch, {key: statistics.median(t) for key, t in blocks.items()})
     if OURS in losses and EAGER in losses:
         pairs = zip(losses[OURS], losses[EAGER], strict=True)
         row.difference = max(abs(ours - theirs) for ours, theirs in pairs)
     return row
 
 
-def timed(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
-    """Seconds of a step, by contestant, of blocks that take turns."""
+def timed(steps: dict[str, Step], last: dict[str, float], seconds: float) -> dict[str, list[float]]:
+    """Seconds of a step, by contestant, of blocks that take turns; `last` are those of one."""
     blocks: dict[str, list[float]] = {key: [] for key in steps}
-    repeats = {}
-    for key, step in steps.items():
-        begin = perf_counter()
-        step()
-        repeats[key] = max(1, math.ceil(BLOCK_SECONDS / (perf_counter() - begin)))
+    repeats = {key: max(1, math.ceil(BLOCK_SECONDS / last[key])) for key in steps}
+    is_long = sum(repeats[key] * last[key] for key in steps) > LONG_ROUND
+    fewest = FEWEST_LONG_ROUNDS if is_long else FEWEST_ROUNDS
     names = list(steps)
     gc.disable()
     end = perf_counter() + seconds * len(steps)
     rounds = 0
-    while rounds < FEWEST_ROUNDS or perf_counter() < end:
+    while rounds < fewest or perf_counter() < end:
         for index in range(len(names)):
             key = names[(index + rounds) % len(names)]
             settle(steps[key])
@@ -178,7 +187,7 @@ def main() -> None:
     models, batches = options.model or list(TRAINED), options.batch or [1, 16]
     if options.alone:
         step = step_of(options.alone, models[0], batches[0], options.threads)
-        for _ in range(STEPS):
+        for _ in range(STEPS_FOR_MEMORY):
             step()
         print(json.dumps(peak()))
         return
