@@ -204,6 +204,20 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def("keep_outputs", &Plan::KeepOutputs,
          "Has runs write all outputs, not large ones alone, to those of an earlier run that nobody "
          "has any more.")
+    .def(
+        "share_memory",
+        [](Plan& plan, const Ref<Plan>& forward,
+           const std::vector<std::pair<int64_t, int64_t>>& saved) {
+          plan.ShareMemory(forward.get(), saved);
+        },
+        "Has this backward plan write gradients where the values lie that a forward plan has saved "
+        "for it and that are not needed any more.")
+    .arg("forward", "The forward plan. Both keep their outputs.")
+    .arg("saved", "Pairs of an output of it and an input of this plan.")
+    .def("run_last", &Plan::RunLast,
+         "As run; inputs that are saved values may be written to, as nobody reads them any more.")
+    .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
+    .release_gil()
     .def_property("steps", &Steps,
                   "The steps, each with its name, implementation, the shapes of what it reads and "
                   "writes, and the bytes of its workspace.")

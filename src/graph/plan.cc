@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "graph/gradient_memory.h"
 #include "graph/large_outputs.h"
 #include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
@@ -148,8 +149,40 @@ void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
   frames_.push_back(std::move(frame));
 }
 
-NDArray Plan::OutputOf(size_t index, Frame* frame) const {
+void Plan::ShareMemory(Plan* forward, const std::vector<std::pair<int64_t, int64_t>>& saved) {
+  if (forward == this || memory_ != nullptr || forward->memory_ != nullptr) {
+    MXNET_THROW("ValueError") << "forward: expected another plan, and both without such memory";
+  }
+  auto memory = std::make_shared<GradientMemory>(forward->parts_, parts_, saved);
+  if (memory->shared_bytes() == 0) return;
+  memory_ = memory;
+  forward->memory_ = memory;
+  pass_.store(Pass::kBackward, std::memory_order_release);
+  forward->pass_.store(Pass::kForward, std::memory_order_release);
+  // What it has saved goes with who reads it.
+  const std::lock_guard<std::mutex> lock(forward->mutex_);
+  for (const std::unique_ptr<Frame>& frame : forward->frames_) frame->outputs.clear();
+}
+
+NDArray Plan::SpanFor(const std::vector<NDArray>& inputs, bool gives_up) const {
+  const Pass pass = pass_.load(std::memory_order_acquire);
+  if (pass == Pass::kNone) return {};
+  return pass == Pass::kForward ? memory_->ForForward() : memory_->ForBackward(inputs, gives_up);
+}
+
+NDArray Plan::OutputOf(size_t index, const NDArray& span, Frame* frame) const {
   const PlanArray& expected = parts_.outputs[index];
+  if (span.get() != nullptr) {
+    const bool is_forward = pass_.load(std::memory_order_relaxed) == Pass::kForward;
+    const int64_t offset = is_forward ? memory_->OfForward(index) : memory_->OfBackward(index);
+    if (offset >= 0) {
+      if (index < frame->outputs.size()) frame->outputs[index] = NDArray();
+      std::vector<int64_t> strides(expected.shape.size());
+      runtime::SetRowMajorStrides(ShapeOf(expected), strides.data());
+      return span.View(span.data_as<char>() + offset, ShapeOf(expected),
+                       ShapeView(strides.data(), strides.size()), expected.dtype);
+    }
+  }
   const auto make = [&] { return NDArray::Empty(ShapeOf(expected), expected.dtype); };
   if (!keeps_outputs_) {
     if (!is_large_[index]) return make();
@@ -231,8 +264,8 @@ void Plan::RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* t
   for (size_t i = 0; i < sums.size(); ++i) (*times)[i] = sums[i] / threads;
 }
 
-std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
-                                   std::vector<int64_t>* times) const {
+std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs, std::vector<int64_t>* times,
+                                   bool gives_up) const {
   if (inputs.size() != parts_.inputs.size()) {
     MXNET_THROW("ValueError") << "a plan of " << parts_.inputs.size() << " inputs is given "
                               << inputs.size();
@@ -247,8 +280,11 @@ std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
   }
   std::unique_ptr<Frame> frame = TakeFrame();
   arrays.outputs.reserve(parts_.outputs.size());
-  for (size_t i = 0; i < parts_.outputs.size(); ++i) {
-    arrays.outputs.push_back(OutputOf(i, frame.get()));
+  {
+    const NDArray span = SpanFor(inputs, gives_up);
+    for (size_t i = 0; i < parts_.outputs.size(); ++i) {
+      arrays.outputs.push_back(OutputOf(i, span, frame.get()));
+    }
   }
   if (times != nullptr) times->assign(parts_.steps.size(), 0);
   if (parts_.slices == 1) {
@@ -278,6 +314,10 @@ bool Plan::Takes(const std::vector<NDArray>& inputs) const {
 
 std::vector<NDArray> Plan::Run(const std::vector<NDArray>& inputs) const {
   return Execute(inputs, nullptr);
+}
+
+std::vector<NDArray> Plan::RunLast(const std::vector<NDArray>& inputs) const {
+  return Execute(inputs, nullptr, true);
 }
 
 std::vector<NDArray> Plan::Profile(const std::vector<NDArray>& inputs,

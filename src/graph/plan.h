@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -86,6 +87,8 @@ struct PlanParts {
   int64_t slices{1};
 };
 
+class GradientMemory;
+
 /*!
  * \brief Several threads may run it at once, each with memory of its own.
  *
@@ -123,18 +126,35 @@ class Plan {
    * until the plan goes.
    */
   void KeepOutputs() { keeps_outputs_ = true; }
+
+  /*!
+   * \brief Has this backward plan write gradients where the values lie that a forward plan has
+   * saved for it, see GradientMemory; once, before it runs. Both keep their outputs.
+   *
+   * `saved` are pairs of an output of the forward plan and an input of this one. ValueError for
+   * others, and where one of the plans has such memory already.
+   */
+  void ShareMemory(Plan* forward, const std::vector<std::pair<int64_t, int64_t>>& saved);
+  /*! \brief As Run for inputs of which those that are saved values may be written to: nobody reads
+   * them any more. */
+  std::vector<NDArray> RunLast(const std::vector<NDArray>& inputs) const;
   /*! \brief Of intermediate results, that a run takes on all its threads. */
   int64_t MostBytes() const;
 
  private:
   struct Frame;
   struct Arrays;
+  /*! \brief Which of the two plans with one memory of gradients it is. */
+  enum class Pass { kNone, kForward, kBackward };
 
   std::unique_ptr<Frame> TakeFrame() const;
   void ReturnFrame(std::unique_ptr<Frame> frame) const;
-  NDArray OutputOf(size_t index, Frame* frame) const;
-  std::vector<NDArray> Execute(const std::vector<NDArray>& inputs,
-                               std::vector<int64_t>* times) const;
+  /*! \brief An array for an output: a part of a span of memory that is given, else another. */
+  NDArray OutputOf(size_t index, const NDArray& span, Frame* frame) const;
+  /*! \brief The memory of gradients for a run, if it is free. */
+  NDArray SpanFor(const std::vector<NDArray>& inputs, bool gives_up) const;
+  std::vector<NDArray> Execute(const std::vector<NDArray>& inputs, std::vector<int64_t>* times,
+                               bool gives_up = false) const;
   void RunSlice(int64_t slice, const Arrays& arrays, Frame* frame,
                 std::vector<int64_t>* times) const;
   void RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const;
@@ -142,6 +162,8 @@ class Plan {
 
   PlanParts parts_;
   std::atomic<bool> keeps_outputs_{false};
+  std::shared_ptr<GradientMemory> memory_; /*!< what is written before pass_ is */
+  std::atomic<Pass> pass_{Pass::kNone};
   std::vector<bool> is_large_;          /*!< of each output */
   std::vector<size_t> first_arguments_; /*!< of each step, in Frame::arguments */
 

@@ -57,6 +57,9 @@ class TrainingPlans:
         self._lock = threading.Lock()
         self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
         self.backward: Run = self._first_backward
+        # The same for saved values that nobody reads again; None before the first backward pass,
+        # and where that takes several plans.
+        self.last_backward: Run | None = None
         self.inputs = [spec.name for spec in graph.inputs]
         self.outputs = [spec for spec in graph.outputs if spec.name not in stores]
         self.forward_graph = graph
@@ -119,20 +122,31 @@ class TrainingPlans:
         layouts = self._planned_forward.layouts if self._planned_forward else {}
         names = self.backward_inputs
         layouts = {name: layout for name, layout in layouts.items() if name in names}
-        if layouts:
-            plan = plan_of(graph, layouts=layouts)
-            compiled = _compiled(plan, arrays)
-            if compiled is not None:
-                warn_of_reference(plan, self._name)
-                self.plans["backward"] = plan
-                made: Run = compiled.run
-                return made
+        plan = plan_of(graph, layouts=layouts) if layouts else plan_of(graph)
+        compiled = _compiled(plan, arrays)
+        if compiled is not None:
+            warn_of_reference(plan, self._name)
+            self.plans["backward"] = plan
+            self._share_memory(compiled)
+            made: Run = compiled.run
+            return made
+        if not layouts:
+            self.plans["backward"] = plan
+            return Planned(plan, functools.partial(setattr, self, "backward"), self._name)
         plan = self.plans["backward"] = plan_of(graph)
-        if layouts:
-            return _Rows(
-                {names.index(name): one for name, one in layouts.items()}, plan, self._name
-            )
-        return Planned(plan, functools.partial(setattr, self, "backward"), self._name)
+        return _Rows({names.index(name): one for name, one in layouts.items()}, plan, self._name)
+
+    def _share_memory(self, backward: Any) -> None:
+        """Has gradients written where saved values lie that are not needed any more."""
+        forward = self._planned_forward.compiled if self._planned_forward else None
+        if forward is None:
+            return
+        outputs = [*(spec.name for spec in self.outputs), *self.saved]
+        inputs = {name: i for i, name in enumerate(self.backward_inputs)}
+        first = len(self.outputs)  # what is before it others have, too
+        pairs = [(i, inputs[outputs[i]]) for i in range(first, len(outputs))]
+        backward.share_memory(forward, pairs)
+        self.last_backward = backward.run_last
 
     def _smaller(self, graph: Graph) -> Graph:
         """A copy of a graph behind the passes."""
@@ -180,6 +194,7 @@ class Planned:
         self._plan, self._tell, self._name = plan, tell, name
         # Of outputs that are not row-major, as the plan may let them be; known from the first run.
         self.layouts: dict[str, Any] = {}
+        self.compiled: Any | None = None
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
@@ -188,6 +203,7 @@ class Planned:
         if compiled is not None:
             # Saved values and gradients are large, come at each step, and go before the next one.
             compiled.keep_outputs()
+            self.compiled = compiled
             self.layouts = self._plan.output_layouts(named)
         how: Run = self._each if compiled is None else compiled.run
         self._tell(how)

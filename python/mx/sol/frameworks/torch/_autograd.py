@@ -9,13 +9,15 @@ import torch
 
 from ..._compiled import as_array
 from ..._training import TrainingPlans
-from ._held import StateArrays, keep, kept_by
+from ._held import StateArrays, give_up, keep, kept_by
 from ._seeds import draw_seed
 from ._training_graph import TrainingGraph
 
 _from_dlpack = torch._C._from_dlpack
 _is_grad_enabled = torch.is_grad_enabled
 _increment_version = torch.autograd.graph.increment_version
+# Whether what a backward pass has read may be read again: by retain_graph.
+_keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph
 
 
 class Call(torch.autograd.Function):  # type: ignore[misc]
@@ -63,7 +65,12 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
                 given[n] = version.zeros(i)
         for n in version.with_grads:
             given[n] = given[n].detach()
-        made = version.plans.backward(given)
+        run = version.plans.last_backward
+        if run is None or not version.kept or _keeps_graph():
+            run = version.plans.backward
+        else:
+            give_up(saved[-1])
+        made = run(given)
         found = [None if i is None else _from_dlpack(made[i].__dlpack__()) for i in version.grads]
         if is_second:
             found = _without_second(version.name, found)

@@ -166,7 +166,7 @@ def owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:
 class _Keeper(numpy.ndarray[Any, Any]):
     """The memory of a tensor, and what lives as long as that does."""
 
-    kept: Sequence[Any]
+    kept: Sequence[Any] | None
 
 
 _keepers: weakref.WeakValueDictionary[int, _Keeper] = weakref.WeakValueDictionary()
@@ -193,4 +193,14 @@ def kept_by(tensor: Any) -> Sequence[Any]:
             "sol: what a model has saved for its backward was copied: hooks for saved tensors may"
             " store and compute them again, but not copy them, in optimized models"
         )
+    if keeper.kept is None:
+        raise RuntimeError(
+            "sol: what a model has saved for its backward was given up by one that began: call"
+            " backward with retain_graph=True to call it again"
+        )
     return keeper.kept
+
+
+def give_up(tensor: Any) -> None:
+    """Has the arrays that a tensor of `keep` keeps read no more."""
+    _keepers[tensor.data_ptr()].kept = None
