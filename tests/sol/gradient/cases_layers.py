@@ -342,11 +342,6 @@ for operator, gates, states in (("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)):
         activation_beta=[0.4],
         **given,
     )
-    # Of no steps: the states stay what they were.
-    inputs = [r(0, 2, 4), r(2, 2 * gates, 4), r(2, 2 * gates, 2), r(2, 4 * gates), None]
-    given = {"hidden_size": 2, "direction": "bidirectional", "outputs": states + 1}
-    case(operator, *inputs, *[r(2, 2, 2)] * states, **given)
-    case(operator, *inputs[:4], clip=0.8, **given)
 PEEPHOLES = [r(3, 2, 4), r(2, 8, 4), r(2, 8, 2), r(2, 16), None, r(2, 2, 2), r(2, 2, 2), r(2, 6)]
 case("LSTM", *PEEPHOLES, hidden_size=2, direction="bidirectional", outputs=3)
 case("LSTM", *PEEPHOLES[:4], hidden_size=2, direction="bidirectional", input_forget=1)
@@ -428,3 +423,9 @@ case(
     kv_num_heads=2,
     outputs=2,
 )
+# Of no steps: the states stay what they were.
+for operator, gates, states in (("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)):
+    inputs = [r(0, 2, 4), r(2, 2 * gates, 4), r(2, 2 * gates, 2), r(2, 4 * gates), None]
+    given = {"hidden_size": 2, "direction": "bidirectional", "outputs": states + 1}
+    case(operator, *inputs, *[r(2, 2, 2)] * states, **given)
+    case(operator, *inputs[:4], clip=0.8, **given)

@@ -99,7 +99,7 @@ def _begun(
     known = b.known
     if known is None or a.known is not None or count == 1 or len(b.shape) != 2:
         return a, b, ([], [])
-    if a.size // terms > _FEW_ROWS or b.size < _MANY_WEIGHTS:
+    if a.size // terms > _FEW_ROWS or b.size <= _MANY_WEIGHTS:
         return a, b, ([], [])
     a = to.plain(a)
     begun: Begun = [], []

@@ -24,11 +24,13 @@ def _along(to: Lowering, x: Value, scale: Value, axis: int) -> Value:
     return to.reshape(scale, (-1, *(1,) * behind))
 
 
-def quantized(to: Lowering, x: Value, scale: Value, zero: Value | None, dtype: str) -> Value:
-    """Numbers divided by the scale, rounded to even and clamped to the type."""
+def quantized(
+    to: Lowering, x: Value, scale: Value | None, zero: Value | None, dtype: str
+) -> Value:
+    """Numbers divided by the scale, if there is one, rounded to even and clamped to the type."""
     if dtype not in _QUANTIZED:
         raise Declined(f"numbers of {dtype}")
-    whole = to.call(np.rint, to.call(np.divide, x, scale))
+    whole = to.call(np.rint, x if scale is None else to.call(np.divide, x, scale))
     if zero is not None:
         whole = to.call(np.add, whole, cast(to, zero, whole.dtype))
     limits = numpy.iinfo(dtype)

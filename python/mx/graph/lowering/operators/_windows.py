@@ -316,5 +316,7 @@ def _qlinear_conv(
     if b is not None:
         total = to.call(np.add, total, _of_filters(to, b, x, 1))
     scales = [_of_filters(to, widened(to, one), x, 1) for one in (x_scale, w_scale, y_scale)]
-    exact = to.call(np.multiply, cast(to, total, "float32"), to.call(np.multiply, *scales[:2]))
-    return quantized(to, exact, scales[2], to.reshape(y_zero, ()), y_zero.dtype)
+    # By one factor, as the reference and generated code do: halves are rounded otherwise.
+    factor = to.call(np.divide, to.call(np.multiply, *scales[:2]), scales[2])
+    exact = to.call(np.multiply, cast(to, total, "float32"), factor)
+    return quantized(to, exact, None, to.reshape(y_zero, ()), y_zero.dtype)
