@@ -1,8 +1,9 @@
 # What people and CI run. Everything happens in an environment of its own, .venv.
 #
 #   make demo    build, then run examples/quickstart.py
-#   make test    build, then run every test: C++, Python on the Cython and the ctypes path, accelerators
+#   make test    build, then run the tests: C++, Python on the Cython and the ctypes path, accelerators
 #   make test-levels    what depends on the processor, as lesser ones would run it
+#   make test-builds    accelerators/ by other compilers;  make test-operators-on-refacc  operators there
 #   make sanitized      build both packages with ASan and UBSan into build/sanitized; then, in it:
 #                       .venv/bin/python tools/run_sanitized.py -m pytest tests/mx
 #   make build   build into the source tree (an editable install)
@@ -24,7 +25,8 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/library benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build sanitized bench bench-models \
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-builds \
+	test-operators-on-refacc test-levels build sanitized bench bench-models \
 	docs lint format environment clean
 
 demo: build
@@ -48,6 +50,7 @@ test-cython: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc --ignore=tests/mx \
 		$(COUNTS_REFERENCES:%=--ignore=%)
 
+BUILDS := tests/acc/test_builds.py
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI := builds check check_graphs check_pieces contract fault_of_every_member faults fork functions_library \
 	header isolated modules versions
@@ -67,11 +70,18 @@ test-ctypes: build $(BIN)/.tested-with
 		$(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with
-	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc --ignore=$(BUILDS)
 
-# On the CPU, then once more with all arrays on an accelerator that executes what the CPU does.
 test-operators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/mx
+
+# Not of `make test`: each library of accelerators/ by other compilers and build systems.
+test-builds: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(BUILDS)
+
+# Not of `make test`: its operators once more with all arrays on an accelerator that executes what the
+# CPU does.
+test-operators-on-refacc: build $(BIN)/.tested-with
 	$(MAKE) --no-print-directory -s -C accelerators refacc OUT="$(CURDIR)/build/accelerators"
 	$(ALONE) MXFFI_TEST_ACCELERATOR="$(CURDIR)/build/accelerators/librefacc.so" \
 		$(BIN)/python -m pytest tests/mx
