@@ -24,9 +24,7 @@ def _along(to: Lowering, x: Value, scale: Value, axis: int) -> Value:
     return to.reshape(scale, (-1, *(1,) * behind))
 
 
-def quantized(
-    to: Lowering, x: Value, scale: Value | None, zero: Value | None, dtype: str
-) -> Value:
+def quantized(to: Lowering, x: Value, scale: Value | None, zero: Value | None, dtype: str) -> Value:
     """Numbers divided by the scale, if there is one, rounded to even and clamped to the type."""
     if dtype not in _QUANTIZED:
         raise Declined(f"numbers of {dtype}")
