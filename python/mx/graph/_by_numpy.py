@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy
 import onnx_ir
 
+from ._slices import python_slice
+
 Array: TypeAlias = numpy.ndarray[Any, Any]
 Attributes: TypeAlias = Mapping[str, Any]
 _Function: TypeAlias = Callable[..., Any]
@@ -166,9 +168,7 @@ def _slice(x: Array, starts: Array, ends: Array, axes: Any = None, steps: Any = 
     taken = [1] * len(starts) if steps is None else steps
     index = [slice(None)] * x.ndim
     for start, end, axis, step in zip(starts, ends, chosen, taken, strict=True):
-        # Backwards, what begins in front of the axis begins at its first element.
-        _require(step > 0 or start >= -x.shape[axis])
-        index[axis] = slice(start, end, step)
+        index[axis] = python_slice(int(start), int(end), int(step), x.shape[axis])
     return x[tuple(index)]
 
 

@@ -13,6 +13,7 @@ from onnx.reference.op_run import OpRun
 
 from . import _reference_images, _reference_texts
 from ._regions import parts_of_regions
+from ._slices import python_slice
 
 Array: TypeAlias = numpy.ndarray[Any, Any]
 
@@ -113,11 +114,7 @@ class Slice(OpRun):
         for start, end, axis, step in zip(
             map(int, starts), map(int, ends), chosen, taken, strict=True
         ):
-            extent = x.shape[axis]
-            if step < 0:
-                start = max(start + extent, 0) if start < 0 else start
-                end = end + extent if end < 0 else end
-            index[axis] = slice(start, None if step < 0 and end < 0 else end, step)
+            index[axis] = python_slice(start, end, step, x.shape[axis])
         return (x[tuple(index)],)
 
 

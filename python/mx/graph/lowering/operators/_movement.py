@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .... import numpy as np
+from ..._slices import python_slice
 from .._images import TO_LAST, is_last, seen_first, seen_last
 from .._lowering import Lowering
 from .._value import Declined, Value
@@ -155,19 +156,8 @@ def _sliced(
     chosen = range(len(starts)) if axes is None else axes
     for position, axis in enumerate(chosen):
         step = 1 if steps is None else steps[position]
-        begin, end = _bounds(starts[position], ends[position], step, x.shape[axis])
-        index[axis] = slice(begin, end, step)
+        index[axis] = python_slice(starts[position], ends[position], step, x.shape[axis])
     return to.slices(x, index)
-
-
-def _bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int | None]:
-    """Bounds as Python's slices have them; ONNX clamps them to the axis."""
-    if step > 0:
-        return start, end
-    first = start + extent if start < 0 else start
-    last = end + extent if end < 0 else end
-    # What begins in front of the axis begins at its first element, where Python gives nothing.
-    return max(min(first, extent - 1), 0), None if last < 0 else last
 
 
 @rule("Expand", since=8)
