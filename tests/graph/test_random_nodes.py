@@ -14,8 +14,6 @@ from tests.fuzz.nodes import MAKERS, case_of, judged
 
 CASES = max(2, int(os.environ.get("MXFFI_EXAMPLES", "0")))
 PARTS = 4
-# Cases that would have to be right in more than one way: what is different, and why.
-KNOWN: dict[tuple[str, int], str] = {}
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -28,5 +26,4 @@ def test_random_nodes(part: int) -> None:
                 case = case_of(operator, seed)
                 found = judged(case, ["plan"])
                 wrong += [f"{operator} {seed}: {one}: {case}" for one in found]
-    wrong = [one for one in wrong if not any(one.startswith(f"{k[0]} {k[1]}:") for k in KNOWN)]
     assert not wrong, "\n".join(wrong)
