@@ -11,7 +11,7 @@ from onnx_ir import serde
 
 from ._by_numpy import attributes_by_name, by_numpy
 from ._opset import OPSET
-from ._proto import SMALL, small_tensor
+from ._proto import SMALL, const_tensor, elements_of, small_tensor
 from ._spec import dims_of
 
 Array: TypeAlias = numpy.ndarray[Any, Any]
@@ -32,7 +32,9 @@ _BOUNDED = {"NonZero": 8, "Compress": 1, "Unique": 4, "Slice": 1, "Reshape": 1, 
 _BOUNDED |= {"Unsqueeze": 1, "Transpose": 1, "Identity": 1, "Cast": 1, "Split": 1}
 
 
-def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Array]:
+def known_values(
+    graph: onnx_ir.Graph, found: dict[str, Array], opsets: Mapping[str, int] | None = None
+) -> dict[str, Array]:
     """Adds to `found` what follows from the small weights of a graph and from its known shapes."""
     known: dict[str, Array] = dict(found)
 
@@ -42,13 +44,13 @@ def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Arr
         name = value.name or ""
         if name not in known and value.is_initializer() and small_tensor(value.const_value):
             assert value.const_value is not None
-            known[name] = value.const_value.numpy()
+            known[name] = elements_of(value.const_value)
         return known.get(name)
 
     for node in graph:
         if all((value.name or "") in known for value in node.outputs):
             continue
-        results = constant_outputs(node, read)
+        results = constant_outputs(node, read, opsets)
         if results is not None:
             for value, array in zip(node.outputs, results, strict=False):
                 if value.name:
@@ -57,7 +59,9 @@ def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Arr
 
 
 def constant_outputs(
-    node: onnx_ir.Node, read: Callable[[onnx_ir.Value | None], Array | None]
+    node: onnx_ir.Node,
+    read: Callable[[onnx_ir.Value | None], Array | None],
+    opsets: Mapping[str, int] | None = None,
 ) -> list[Array] | None:
     """What a node gives; None where that does not follow, or is large."""
     if node.domain not in ("", "ai.onnx"):
@@ -74,14 +78,14 @@ def constant_outputs(
             return None
     if not _is_small(node, [array for array in arrays if array is not None]):
         return None
-    return compute(node, arrays)
+    return compute(node, arrays, opsets)
 
 
 def _constant(node: onnx_ir.Node) -> list[Array] | None:
-    tensor = onnx_ir.convenience.get_const_tensor(node.outputs[0])
+    tensor = const_tensor(node.outputs[0])
     if tensor is None or not small_tensor(tensor):
         return None
-    return [tensor.numpy()]
+    return [elements_of(tensor)]
 
 
 def _shape(node: onnx_ir.Node) -> list[Array] | None:

@@ -19,7 +19,7 @@ from onnx_ir import serde
 
 from ._constants import Array, known_values
 from ._errors import GraphError, node_text
-from ._proto import known_operator, without_weights
+from ._proto import known_operator, tensor_of, without_weights
 from ._shapes_as_data import is_generated
 from ._spec import Dim, dims_of, shape_text
 from ._stepwise import finish
@@ -74,7 +74,7 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         if not unknown:
             break
         before = len(constants)
-        known_values(graph, constants)
+        known_values(graph, constants, model.opset_imports)
         if len(constants) == before:
             break
     if unknown:
@@ -154,7 +154,7 @@ def _take(
         for value in node.outputs:
             array = constants.get(value.name or "")
             if array is not None:
-                value.type = onnx_ir.TensorType(onnx_ir.tensor(array).dtype)
+                value.type = onnx_ir.TensorType(tensor_of(array).dtype)
                 value.shape = onnx_ir.Shape(array.shape)
 
 

@@ -12,6 +12,8 @@ from onnx_ir import serde
 
 from ._opset import OPSET
 
+# What is no UTF-8 among texts comes back as it was.
+_ERRORS = "surrogateescape"
 # Constants up to this size stay: shapes, axes and the like.
 SMALL = 1024
 
@@ -49,7 +51,7 @@ def without_weights(
     for name, value in model.graph.initializers.items():
         _add_weight(graph, name, value.const_value, value)
     for name, array in constants.items():
-        _add_weight(graph, name, onnx_ir.tensor(array, name=name), None)
+        _add_weight(graph, name, tensor_of(array, name), None)
     kept: list[onnx_ir.Node] = []
     for node in model.graph:
         if node.outputs and all(value.name in constants for value in node.outputs if value.name):
@@ -108,7 +110,8 @@ def forget_shapes(node: onnx.NodeProto) -> None:
         if attribute.HasField("g"):
             del attribute.g.value_info[:]
             for info in attribute.g.output:
-                info.type.tensor_type.ClearField("shape")
+                if info.type.HasField("tensor_type"):
+                    info.type.tensor_type.ClearField("shape")
             for inside in attribute.g.node:
                 forget_shapes(inside)
 
@@ -122,10 +125,45 @@ def _add_recorded(graph: onnx.GraphProto, node: onnx_ir.Node) -> None:
 
 def elements_of(tensor: onnx_ir.TensorProtocol) -> numpy.ndarray[Any, Any]:
     """The elements of a tensor; texts as Python's, which inputs are, too."""
-    array: numpy.ndarray[Any, Any] = tensor.numpy()
     if tensor.dtype != onnx_ir.DataType.STRING:
+        array: numpy.ndarray[Any, Any] = tensor.numpy()
         return array
-    made: numpy.ndarray[Any, Any] = numpy.empty(array.shape, object)
-    flat = array.reshape(-1).tolist()
-    made.reshape(-1)[:] = [one.decode() if isinstance(one, bytes) else one for one in flat]
+    # An array of bytes loses zeros at the ends of texts.
+    if isinstance(tensor, onnx_ir.StringTensor):
+        flat = tensor.string_data()
+    else:
+        flat = tensor.numpy().reshape(-1).tolist()
+    made: numpy.ndarray[Any, Any] = numpy.empty(tuple(tensor.shape.numpy()), object)
+    made.reshape(-1)[:] = [
+        one.decode(errors=_ERRORS) if isinstance(one, bytes) else one for one in flat
+    ]
     return made
+
+
+def tensor_of(array: numpy.ndarray[Any, Any], name: str | None = None) -> onnx_ir.TensorProtocol:
+    """A tensor of elements, of texts, too. TypeError where these are neither numbers nor texts."""
+    if array.dtype.kind not in "OSU":
+        made: onnx_ir.TensorProtocol = onnx_ir.tensor(array, name=name)
+        return made
+    flat = []
+    for one in array.reshape(-1).tolist():
+        if not isinstance(one, str | bytes):
+            raise TypeError(f"expected texts, got {type(one).__name__}")
+        flat.append(one.encode(errors=_ERRORS) if isinstance(one, str) else one)
+    return onnx_ir.StringTensor(flat, shape=onnx_ir.Shape(array.shape), name=name)
+
+
+def texts_of(node: onnx_ir.Node) -> onnx_ir.TensorProtocol | None:
+    """The texts that a Constant has as such, of which onnx-ir reads ASCII alone; None without."""
+    for name in ("value_string", "value_strings"):
+        texts = node.attributes.get(name)
+        if node.op_type == "Constant" and texts is not None and texts.ref_attr_name is None:
+            return tensor_of(numpy.array(texts.value, object))
+    return None
+
+
+def const_tensor(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
+    """The tensor of a weight, or of what a Constant gives; None where a value is neither."""
+    node = value.producer()
+    texts = None if node is None else texts_of(node)
+    return onnx_ir.convenience.get_const_tensor(value) if texts is None else texts

@@ -14,7 +14,14 @@ import onnx_ir
 from onnx_ir import serde
 
 from ._constants import Array, constant_outputs
-from ._proto import add_tensor, forget_shapes, known_operator, small_tensor
+from ._proto import (
+    add_tensor,
+    elements_of,
+    forget_shapes,
+    known_operator,
+    small_tensor,
+    tensor_of,
+)
 from ._shapes_as_data import Numbers, follow, is_generated, numbers_of
 from ._spec import Dim, dims_of
 from ._symbols import is_known, told_shape
@@ -40,7 +47,7 @@ def finish(model: onnx_ir.Model, constants: dict[str, Array], run: Run, take: Ta
             return constants[value.name]
         if value.is_initializer() and small_tensor(value.const_value):
             assert value.const_value is not None
-            return value.const_value.numpy()
+            return elements_of(value.const_value)
         return None
 
     def read(value: onnx_ir.Value | None) -> Numbers | None:
@@ -57,7 +64,7 @@ def finish(model: onnx_ir.Model, constants: dict[str, Array], run: Run, take: Ta
                 node.outputs[0].shape = onnx_ir.Shape(told)
             _name_anew(node, fresh)
         if node.outputs and node.outputs[0].name not in constants:
-            arrays = constant_outputs(node, array_of)
+            arrays = constant_outputs(node, array_of, model.opset_imports)
             if arrays is not None:
                 for value, array in zip(node.outputs, arrays, strict=False):
                     if value.name:
@@ -86,7 +93,7 @@ def _infer(
     for value in used:
         array = array_of(value)
         if array is not None:
-            add_tensor(proto.graph, value.name or "", onnx_ir.tensor(array))
+            add_tensor(proto.graph, value.name or "", tensor_of(array))
         else:
             serde.serialize_value_into(proto.graph.input.add(), value)
     serialized = proto.graph.node.add()

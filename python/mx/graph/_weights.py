@@ -9,6 +9,7 @@ import numpy
 import onnx_ir
 
 from ._errors import GraphError
+from ._proto import elements_of, tensor_of
 from ._spec import dims_of, dtype_name, shape_text
 
 
@@ -26,7 +27,7 @@ class Weights(MutableMapping[str, numpy.ndarray[Any, Any]]):
     def __getitem__(self, name: str) -> numpy.ndarray[Any, Any]:
         tensor = self._tensor(name)
         try:
-            array = tensor.numpy()
+            array = elements_of(tensor)
         except (ValueError, OSError, TypeError) as error:
             raise GraphError(f"{self._file}: the weight {name!r} cannot be read: {error}") from None
         view: numpy.ndarray[Any, Any] = array.view()
@@ -38,8 +39,11 @@ class Weights(MutableMapping[str, numpy.ndarray[Any, Any]]):
         old = self._tensor(name)
         new = numpy.asarray(array, order="C")
         shape, dtype = dims_of(old.shape), dtype_name(old.dtype)
-        came = onnx_ir.tensor(new, name=name)
-        if dims_of(came.shape) != shape or came.dtype != old.dtype:
+        try:
+            came = tensor_of(new, name)
+        except TypeError:
+            came = None
+        if came is None or dims_of(came.shape) != shape or came.dtype != old.dtype:
             raise GraphError(
                 f"{self._file}: the weight {name!r} is {dtype} {shape_text(shape)}, and was given "
                 f"{new.dtype.name} {new.shape}"

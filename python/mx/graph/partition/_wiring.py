@@ -11,6 +11,7 @@ import numpy
 import onnx_ir
 
 from .._errors import GraphError
+from .._proto import elements_of
 from ..lowering._node import used_by
 
 
@@ -64,7 +65,7 @@ class Wiring:
             return _constant_of(self._constants[value])
         if value.const_value is None:
             raise GraphError(f"the weight {value.name!r} has no elements")
-        return value.const_value.numpy()
+        return elements_of(value.const_value)
 
     def sources(self) -> list[list[int]]:
         """For each node the positions of those whose results it uses."""
@@ -131,8 +132,7 @@ def _is_constant(node: onnx_ir.Node) -> bool:
 def _constant_of(node: onnx_ir.Node) -> numpy.ndarray[Any, Any]:
     name, attribute = next(iter(node.attributes.items()))
     if name == "value":
-        tensor: numpy.ndarray[Any, Any] = attribute.as_tensor().numpy()
-        return tensor
+        return elements_of(attribute.as_tensor())
     types = {"value_float": "float32", "value_floats": "float32", "value_int": "int64"}
     types |= {"value_ints": "int64"}
     return numpy.asarray(attribute.value, types.get(name, "O"))

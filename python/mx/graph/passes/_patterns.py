@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 import onnx_ir
 
+from .. import _proto
 from .._spec import dims_of
 from .._summary import label_of
 from ._pass import is_onnx, may_replace, replace
@@ -44,19 +45,17 @@ def other(node: onnx_ir.Node, value: onnx_ir.Value) -> onnx_ir.Value | None:
 
 def constant(value: onnx_ir.Value | None) -> numpy.ndarray[Any, Any] | None:
     """The elements of a small constant."""
-    tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)
+    tensor = None if value is None else _proto.const_tensor(value)
     if tensor is None or tensor.size > _FEW:
         return None
-    elements: numpy.ndarray[Any, Any] = tensor.numpy()
-    return elements
+    return _proto.elements_of(tensor)
 
 
 def elements_of(value: onnx_ir.Value | None) -> numpy.ndarray[Any, Any] | None:
     """The elements of a weight, however many."""
     if value is None or not value.is_initializer() or value.const_value is None:
         return None
-    elements: numpy.ndarray[Any, Any] = value.const_value.numpy()
-    return elements
+    return _proto.elements_of(value.const_value)
 
 
 def register(graph: onnx_ir.Graph, tensor: onnx_ir.TensorProtocol, wanted: str) -> onnx_ir.Value:
@@ -78,7 +77,7 @@ def register(graph: onnx_ir.Graph, tensor: onnx_ir.TensorProtocol, wanted: str) 
 
 def number(value: onnx_ir.Value | None) -> float | None:
     """The one element of a constant without axes, or with axes of one element."""
-    tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)
+    tensor = None if value is None else _proto.const_tensor(value)
     if tensor is None or tensor.size != 1 or len(tensor.shape) > 1:
         return None
     elements = tensor.numpy()

@@ -9,13 +9,15 @@ import onnx_ir
 from onnx_ir.passes.common import LiftConstantsToInitializersPass
 
 from .._constants import OPERATORS, Array, compute
-from .._proto import elements_of
+from .._proto import elements_of, tensor_of, texts_of
 from .._spec import dims_of
 from .._summary import label_of
 from ._pass import Pass, is_onnx
 
 # What is as large as what it is made of, or nearly, is computed up to any size; all else to this.
 _MOST_BYTES = 1 << 20
+# Of texts, how long they are is not known; an array has their addresses.
+_BITS_OF_TEXT = 64
 # What all of it may take, beside twice the weights.
 _MOST_OF_ALL = 1 << 26
 # Computed with memory of the size of inputs and outputs, too.
@@ -28,6 +30,11 @@ _OPERATORS = (*OPERATORS, *_MORE)
 
 def _run(model: onnx_ir.Model) -> list[str]:
     removed = [label_of(node) for node in model.graph if is_onnx(node, "Constant")]
+    for node in onnx_ir.traversal.RecursiveGraphIterator(model.graph):
+        texts = texts_of(node)
+        if texts is not None:
+            node.attributes.clear()
+            node.attributes["value"] = onnx_ir.AttrTensor("value", texts)
     LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     removed = removed[: len(removed) - sum(is_onnx(node, "Constant") for node in model.graph)]
     graph = model.graph
@@ -71,7 +78,9 @@ def _computed(node: onnx_ir.Node, model: onnx_ir.Model, most: int) -> list[Array
             return None
         if not all(isinstance(dim, int) for dim in dims):
             return None
-        made += math.prod(dim for dim in dims if isinstance(dim, int)) * value.dtype.bitwidth // 8
+        is_text = value.dtype == onnx_ir.DataType.STRING
+        bits = _BITS_OF_TEXT if is_text else value.dtype.bitwidth
+        made += math.prod(dim for dim in dims if isinstance(dim, int)) * bits // 8
     if made > min(most, max(_MOST_BYTES, 2 * given)):
         return None
     for position, value in enumerate(node.inputs):
@@ -95,7 +104,7 @@ def _make_weight(graph: onnx_ir.Graph, value: onnx_ir.Value, array: Array) -> No
     if not name:
         return
     value.name = f"{name}_computed"
-    tensor = onnx_ir.tensor(array, name=name)
+    tensor = tensor_of(array, name)
     weight = onnx_ir.Value(
         name=name,
         shape=onnx_ir.Shape(array.shape),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from ...graph._proto import SMALL
+from ...graph._proto import SMALL, const_tensor
 from ...graph._spec import dims_of
 from ._rules import Declined
 from ._writer import Writer
@@ -57,8 +57,8 @@ class Copy:
         found = self._values.get(value, value)
         if found is None or found.graph is None or found.graph is self._to.graph:
             return found
-        tensor = ir.convenience.get_const_tensor(found)
-        if tensor is None or tensor.size > SMALL:
+        tensor = const_tensor(found)
+        if tensor is None or tensor.size > SMALL or tensor.dtype == ir.DataType.STRING:
             return found
         return self._to.constant(tensor.numpy(), tensor.dtype)
 
