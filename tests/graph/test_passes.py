@@ -223,11 +223,83 @@ CASES = {
         ["Neg", "Add"],
         ["b"],
     ),
+    "common types": (
+        "common",
+        """(float[N] x, bool c) => (float[] y) { a = Optional<type = float[2]>() b = Optional<type =
+        float[2]>() d = Optional<type = seq(float[2])>() e = OptionalHasElement(a)
+        f = OptionalHasElement(b) g = OptionalHasElement(d) h = Or(e, f) i = Or(h, g) j = Or(i, c)
+        k = Cast<to = 1>(j) y = Mul(x, k) }""",
+        ["Optional", "Optional", *["OptionalHasElement"] * 2, *["Or"] * 3, "Cast", "Mul"],
+        ["b", "f"],
+    ),
     "common outputs": (
         "common",
         "(float[N] x) => (float[] y, float[] z) { y = Neg(x) z = Neg(x) }",
         None,
         None,
+    ),
+    "item of a split": (
+        "sequences",
+        """(float[6, 2] x) => (float[2, 2] y) <int64 k = {4}, int64 p = {-1}>
+        { [s] q = SplitToSequence(x, k) [a] h = SequenceAt(q, p) y = Neg(h) }""",
+        ["Split", "Neg"],
+        ["a", "s"],
+    ),
+    "items that are joined": (
+        "sequences",
+        """(float[6, 2] x, float[2] z) => (float[2, 6] y) <int64 p = {0}>
+        { [s] q = SplitToSequence<keepdims = 0>(x) [e] r = SequenceErase(q, p)
+        [i] t = SequenceInsert(r, z) [c] y = ConcatFromSequence<axis = -1, new_axis = 1>(t) }""",
+        ["Split"] + ["Squeeze"] * 5 + ["Unsqueeze"] * 6 + ["Concat"],
+        ["c", "i", "e", "s"],
+    ),
+    "item that is an output": (
+        "sequences",
+        """(float[N] x) => (float[] y, int64 n) <int64 p = {0}>
+        { [c] q = SequenceConstruct(x, x) [a] y = SequenceAt(q, p) [l] n = SequenceLength(q) }""",
+        ["Identity", "Identity"],
+        ["a", "l", "c"],
+    ),
+    "items in branches": (
+        "sequences",
+        """(float[4, 2] x, bool b) => (float[] y) <int64 one = {1}> {
+        [q] q = SplitToSequence<axis = 1, keepdims = 0>(x)
+        y = If(b) <then_branch = t () => (float[4] u) { [u] u = SequenceAt(q, one) },
+        else_branch = e () => (float[4] v) { [n] n = SequenceLength(q) [p] p = Sub(n, one)
+        [w] w = SequenceAt(q, p) v = Neg(w) }> }""",
+        ["Split", "Squeeze", "If"],
+        ["u", "n", "w", "p", "q"],
+    ),
+    "nodes for each item": (
+        "sequences",
+        """(float[4, 2] x, float[2] z) => (float[4, 2] all, float[1, 2] last) <int64 p = {-1}> {
+        [q] q = SplitToSequence(x) [m] r, s = SequenceMap(q, z) <body = f (float[1, 2] one,
+        float[2] two) => (float[1, 2] sum, float[1, 2] one)
+        <float[2] w = {1, 2}> { c = Mul(w, two) sum = Add(c, one) }>
+        [a] all = ConcatFromSequence<axis = 0>(r) [l] last = SequenceAt(s, p) }""",
+        ["Split"] + ["Constant", "Mul", "Add"] * 4 + ["Concat"],
+        ["a", "l", "m", "q"],
+    ),
+    "no items that are known": (
+        "sequences",
+        """(float[N] x, int64 p) => (float[] y) { q = SequenceConstruct(x, x)
+        y = SequenceAt(q, p) }""",
+        ["SequenceConstruct", "SequenceAt"],
+        [],
+    ),
+    "items of a length that is not known": (
+        "sequences",
+        """(float[N] x) => (float[] y) <int64 k = {4}, int64 p = {0}>
+        { q = SplitToSequence(x, k) y = SequenceAt(q, p) }""",
+        ["SplitToSequence", "SequenceAt"],
+        [],
+    ),
+    "sequence that is an output": (
+        "sequences",
+        """(float[4] x) => (float[] y, seq(float[]) q) <int64 p = {0}>
+        { q = SplitToSequence(x) y = SequenceAt(q, p) }""",
+        ["Split", "SplitToSequence"],
+        ["y"],
     ),
     "unused": (
         "unused",

@@ -330,21 +330,20 @@ def test_copies_that_cannot_be_measured(load_refacc, faults) -> None:
 def test_control_flow_and_what_is_no_tensor(load_refacc) -> None:
     ctx = load_refacc("plans")
     graph = graph_of(
-        """g (bool c, float[2] x) => (float[2] y, float[2] k)
+        """g (bool c, float[2] x, int64 i) => (float[2] y, float[2] k)
         <float[2] k = {5, 6}> {
          n = Neg(x)
          p = Mul(n, k)
          q = If(c) <then_branch = t () => (float[2] a) { a = Add(n, p) },
                     else_branch = e () => (float[2] b) { b = Abs(x) }>
          s = SequenceConstruct(q, n)
-         i = Constant<value = int64 {1}>()
          m = SequenceAt(s, i)
          y = Add(q, m)
         }"""
     )
     plan = PartitionedPlan(graph, ctx)
     for condition in (True, False):
-        inputs = (numpy.array(condition), numpy.array([1, -2], "float32"))
+        inputs = (numpy.array(condition), numpy.array([1, -2], "float32"), numpy.array(1))
         same(plan(*inputs), Plan(graph)(*inputs))
     assert plan.summary().startswith("plans: 3 of 6 nodes; on cpu: If x1")
 

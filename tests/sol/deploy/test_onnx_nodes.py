@@ -45,7 +45,8 @@ _REJECTED = {
     "optional_has_element_empty_optional_input regex_full_match_* sequence_* string_* "
     "strnormalizer_*",
     "sequences and optionals have no type in C|_type; its inputs": "if_opt if_seq "
-    "optional_get_element_*tensor optional_has_element_* split_to_sequence_*",
+    "optional_get_element_optional_tensor optional_has_element_optional_input "
+    "optional_has_element_tensor_input split_to_sequence_*",
     "texts have no type in C": "tfidfvectorizer_*",
     "elements of type (float32 as )?(float[48]|u?int[24])": "cast_*FLOAT8* cast_*FLOAT4* "
     "cast_*INT[24]* castlike_*FLOAT8* castlike_*FLOAT4* castlike_*INT[24]* dequantizelinear_e* "

@@ -32,7 +32,7 @@ NOT_DEPLOYED = {
     "Range": "it is computed beforehand only, of inputs that are known",
     "Unique": "elements decide the shape of its output",
 }
-SEQUENCES = "sequences and optionals have no type in C"
+SEQUENCES = "sequences and optionals have no type in C, and what is in them is not known"
 
 
 def test_what_is_trained_is_deployed() -> None:

@@ -23,6 +23,7 @@ from .identities import IDENTITIES
 from .normalizations import NORMALIZATIONS
 from .pads import PADS
 from .scales import SCALES
+from .sequences import SEQUENCES
 from .transposes import TRANSPOSES
 from .unused import UNUSED
 
@@ -32,6 +33,7 @@ __all__ = ["CPU_PASSES", "FOR_CPU", "PASSES", "Pass", "Report", "run"]
 PASSES: tuple[Pass, ...] = (
     DROPOUT,
     EINSUM,
+    SEQUENCES,
     CONSTANTS,
     IDENTITIES,
     ALGEBRA,

@@ -14,9 +14,9 @@ from ._expansions import expansion_of
 
 _REASONS = {
     "elements decide the shape of its output": "NonMaxSuppression NonZero Unique",
-    "sequences and optionals have no type in C": "ConcatFromSequence Optional OptionalGetElement "
-    "OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert "
-    "SequenceLength SequenceMap SplitToSequence",
+    "sequences and optionals have no type in C, and what is in them is not known": "SequenceMap "
+    "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt "
+    "SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence",
     "texts have no type in C": "RegexFullMatch StringConcat StringNormalizer StringSplit "
     "TfIdfVectorizer",
     "it gives other numbers each time": "Bernoulli Multinomial RandomNormal RandomNormalLike "
