@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy
-import onnx
 import onnx_ir
 import pytest
 
@@ -109,6 +108,16 @@ CASES: list[tuple[str, str, int, list[Any], dict[str, Any], list[Any]]] = [
      [numpy.array(6, "float16")]),
     ("a mode of the first version", "GridSample", 16,
      [PLANE, floats([[[0, 0]]])], {"mode": "bilinear"}, [nested([[[[4.0]]]])]),
+    *[(f"{padding} of positions that are NaN, {mode}", "GridSample", 20,
+       [PLANE, nested([[[[numpy.nan, 0], [0, 0], [0, numpy.nan]]]])],
+       {"mode": mode, "padding_mode": padding}, [nested([[[[nowhere, PLANE[0, 0, :, 1].mean()
+       if mode == "linear" else 1, nowhere]]]])])
+      for mode, nowhere in (("linear", numpy.nan), ("nearest", 0))
+      for padding in ("zeros", "border", "reflection")],
+    ("one element reflected", "GridSample", 20, [nested([[[[5]]]]), floats([[[3, -9]]])],
+     {"padding_mode": "reflection", "align_corners": 1}, [nested([[[[5]]]])]),
+    ("no images", "GridSample", 20, [some(0, 2, 3, 3), some(0, 4, 5, 2)], {},
+     [numpy.zeros((0, 2, 4, 5), "float32")]),
     ("scales of filters", "QLinearConv", 10,
      [numpy.array([[[2, 4, 6]]], "uint8"), numpy.array(1, "float32"), numpy.array(2, "uint8"),
       numpy.array([[[3]], [[5]]], "int8"), floats(1, 0.5), numpy.array([1, 1], "int8"),
@@ -147,6 +156,10 @@ CASES: list[tuple[str, str, int, list[Any], dict[str, Any], list[Any]]] = [
     ("same padding", "ConvTranspose", 22, [nested([[1, 2]], dtype="float16").reshape(1, 1, 2),
      floats(1, 10, 100, dtype="float16").reshape(1, 1, 3)], {"auto_pad": "SAME_LOWER"},
      [floats(12, 120, dtype="float16").reshape(1, 1, 2)]),
+    ("no images", "ConvTranspose", 22, [some(0, 2, 3, 4), some(2, 3, 2, 2), some(3)],
+     {"strides": [2, 1]}, [numpy.zeros((0, 3, 6, 5), "float32")]),
+    ("no channels", "ConvTranspose", 22, [some(1, 0, 2), some(0, 2, 2), floats(3, 4)], {},
+     [nested([[[3, 3, 3], [4, 4, 4]]])]),
     ("more output than there is", "ConvTranspose", 22, [nested([[[1, 2]]]), nested([[[1]]])],
      {"output_shape": [3], "strides": [1]}, [nested([[[1, 2, 0]]])]),
 ]  # fmt: skip
@@ -182,27 +195,10 @@ def test_edges(
                 numpy.testing.assert_allclose(array, wanted, rtol=1e-3, atol=1e-6)
 
 
-def test_texts_of_a_graph_are_texts() -> None:
-    """Weights as well as what nodes have as attributes."""
-    helper, words = onnx.helper, [b"a", b"b"]
-    nodes = [
-        helper.make_node("Constant", [], ["c"], value=helper.make_tensor("t", 8, [2], words)),
-        helper.make_node("Equal", ["x", "w"], ["one"]),
-        helper.make_node("Equal", ["x", "c"], ["other"]),
-        helper.make_node("Identity", ["w"], ["same"]),
-    ]
-    given = [helper.make_tensor_value_info("x", 8, [2])]
-    made = [helper.make_empty_tensor_value_info(name) for name in ("one", "other", "same")]
-    weights = [helper.make_tensor("w", 8, [2], words)]
-    graph = helper.make_graph(nodes, "g", given, made, weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-    got = Plan(Graph(onnx_ir.from_proto(model))).run({"x": texts("a", "c")})
-    assert [numpy.asarray(one).tolist() for one in got] == [[True, False]] * 2 + [["a", "b"]]
-
-
 # What no version of an operator takes, and what the error says.
 REJECTED: list[tuple[str, int, list[Any], dict[str, Any], str]] = [
     ("Sum", 7, [X, X[:1]], {}, r"expected shape \(2, 3, 4\), that of"),
+    ("GridSample", 20, [PLANE, some(1, 2, 2, 3)], {}, "'grid': expected shape .*, positions of"),
     (
         "Add",
         6,

@@ -4,6 +4,7 @@ something else than ONNX describes."""
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -127,6 +128,112 @@ class Det(OpRun):
         return (numpy.asarray(numpy.linalg.det(x.astype("float64")), dtype=x.dtype),)
 
 
+class GridSample(OpRun):
+    """Images, or volumes, at positions between their elements: those of onnx's own implementation,
+    computed for all at once. Nothing is at a position that is NaN."""
+
+    op_domain = ""
+
+    def _run(
+        self,
+        x: Array,
+        grid: Array,
+        mode: str | None = None,
+        padding_mode: str | None = None,
+        align_corners: int | None = None,
+    ) -> tuple[Array]:
+        n, c, *extents = x.shape
+        padding, aligned = padding_mode or "zeros", bool(align_corners)
+        rank, points = len(extents), grid.reshape(n, math.prod(grid.shape[1:-1]), len(extents))
+        made: Array = numpy.zeros((n, c, points.shape[1]), "float64")
+        if not made.size or not x.size:
+            return (made.reshape(n, c, *grid.shape[1:-1]).astype(x.dtype),)
+        points = points.astype(numpy.result_type(numpy.float32, grid.dtype))
+        with numpy.errstate(all="ignore"):
+            taps = [
+                # The last axis is the first coordinate.
+                _Axis(extent, padding, aligned).taps(points[..., rank - 1 - axis], mode or "linear")
+                for axis, extent in enumerate(extents)
+            ]
+            flat = x.reshape(n, c, math.prod(extents))
+            for chosen in itertools.product(*taps):
+                index: Any = 0
+                share: Any = 1.0
+                inside: Any = True
+                for (at, weight), extent in zip(chosen, extents, strict=True):
+                    is_there = (at >= 0) & (at < extent)
+                    index = index * extent + numpy.where(is_there, at, 0).astype("int64")
+                    share, inside = share * weight, inside & is_there
+                taken = numpy.take_along_axis(flat, index[:, None], 2).astype("float64")
+                made += numpy.where(inside[:, None], taken, 0) * share[:, None]
+        return (made.reshape(n, c, *grid.shape[1:-1]).astype(x.dtype),)
+
+
+# The coefficient of cubic convolution that ONNX takes.
+_CUBIC = -0.75
+
+
+class _Axis:
+    """An axis of images, of which elements are taken at positions from -1 to 1."""
+
+    def __init__(self, extent: int, padding: str, aligned: bool) -> None:
+        self._extent, self._padding, self._aligned = extent, padding, aligned
+        # The middles of the outer elements, or their outer ends.
+        self._low, self._high = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
+
+    def taps(self, at: Array, mode: str) -> list[tuple[Array, Array]]:
+        """The positions of elements, and the weight of each."""
+        if self._aligned:
+            at = (at + 1) / 2 * (self._extent - 1)
+        else:
+            at = ((at + 1) * self._extent - 1) / 2
+        if mode == "nearest":
+            at = numpy.rint(at)
+        outside = (at < self._low) | (at > self._high)
+        if self._padding == "border":
+            at = numpy.where(outside, numpy.clip(at, 0, self._extent - 1), at)
+        elif self._padding == "reflection":
+            at = numpy.where(outside, self._reflected(at), at)
+        if mode == "nearest":
+            return [(self._inside(at), numpy.ones_like(at))]
+        first = numpy.floor(at)
+        part = at - first
+        weights = [1 - part, part] if mode == "linear" else _cubic(part)
+        begin = 0 if mode == "linear" else -1
+        return [(self._inside(first + begin + i), one) for i, one in enumerate(weights)]
+
+    def _inside(self, at: Array) -> Array:
+        """Whole positions, moved to where there is an element unless zeros are around."""
+        if self._padding == "border":
+            return numpy.clip(at, 0, self._extent - 1)
+        if self._padding == "reflection":
+            outside = (at < self._low) | (at > self._high)
+            return numpy.where(outside, numpy.trunc(self._reflected(at)), at)
+        return at
+
+    def _reflected(self, at: Array) -> Array:
+        """Positions reflected at both ends until they are inside."""
+        length = self._high - self._low
+        if not length:
+            return numpy.where(numpy.isnan(at), at, self._low)
+        far = numpy.where(at < self._low, self._low - at, at - self._low)
+        count = numpy.floor(far / length)
+        rest = far - count * length
+        return self._low + numpy.where(numpy.fmod(count, 2) == 0, rest, length - rest)
+
+
+def _cubic(part: Array) -> list[Array]:
+    """The weights of four elements, by how far a position is behind the second of them."""
+
+    def near(x: Array) -> Array:
+        return ((_CUBIC + 2) * x - (_CUBIC + 3)) * x * x + 1
+
+    def far(x: Array) -> Array:
+        return ((_CUBIC * x - 5 * _CUBIC) * x + 8 * _CUBIC) * x - 4 * _CUBIC
+
+    return [far(part + 1), near(part), near(1 - part), far(2 - part)]
+
+
 class NonMaxSuppression(OpRun):
     """Of boxes that overlap those with the largest scores."""
 
@@ -183,4 +290,4 @@ def _overlap(low: Array, high: Array, one: int, other: int) -> float:
     return float(shared / (areas[0] + areas[1] - shared))
 
 
-OPERATORS = [AffineGrid, DeformConv, Det, NonMaxSuppression]
+OPERATORS = [AffineGrid, DeformConv, Det, GridSample, NonMaxSuppression]

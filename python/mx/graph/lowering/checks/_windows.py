@@ -64,6 +64,14 @@ def _pool(node: Checked) -> None:
     node.at_least(1, "attribute 'p'", node.get("p"))
 
 
+@check("GridSample")
+def _sampled(node: Checked) -> None:
+    spatial, x = _spatial(node), node.value(0)
+    if spatial is not None and x is not None:
+        positions = [x.shape[0], *[None] * len(spatial), len(spatial)]
+        node.shape(1, positions, "positions of as many axes for each image")
+
+
 @check("GlobalLpPool")
 def _global_pool(node: Checked) -> None:
     node.at_least(1, "attribute 'p'", node.get("p"))

@@ -92,7 +92,7 @@ def _conv_transpose(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    if x.dtype not in FLOATS or 0 in (*x.shape, *weight.shape):
+    if x.dtype not in FLOATS or 0 in (*x.shape[2:], *weight.shape[2:]):
         raise Declined(f"{x.dtype}, or no elements")
     around = None if auto_pad == "VALID" else pads
     windows = _windows(weight.shape[2:], x.shape[2:], strides, around, dilations)
@@ -117,9 +117,14 @@ def _conv_transpose(
     if min(out, default=1) < 1:
         raise Declined("no elements")
     shape = [x.shape[0], weight.shape[1] * group, *out]
-    made = _spread(to, widened(to, x), widened(to, weight), shape, windows, group)
+    wide = widened(to, x)
+    if 0 in (*x.shape, *weight.shape):
+        made = to.call(np.zeros, tuple(shape), dtype=wide.dtype)
+    else:
+        made = _spread(to, wide, widened(to, weight), shape, windows, group)
     if bias is not None:
-        made = to.call(np.add, made, to.reshape(widened(to, bias), (-1, *(1,) * count)))
+        ones = (1,) * count
+        made = to.call(np.add, made, to.reshape(widened(to, bias), (bias.size, *ones)))
     return cast(to, made, x.dtype)
 
 

@@ -19,8 +19,8 @@ from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
-# An element's position along an axis, and its weight.
-Tap = tuple[ir.Value, ir.Value]
+# An element's position along an axis, its weight, None for 1, and whether there is such an element.
+Tap = tuple[ir.Value, ir.Value | None, ir.Value]
 # The coefficient of cubic convolution that ONNX and torch take.
 _CUBIC = -0.75
 
@@ -74,8 +74,7 @@ class _Space:
         to = self._to
         index = to.cast(at, INT64)
         inside = to.And(to.GreaterOrEqual(index, 0), to.Less(index, self._extents[axis]))
-        mask = self.number(inside)
-        return to.where(inside, index, 0), mask if weight is None else to.Mul(weight, mask)
+        return to.where(inside, index, 0), weight, inside
 
     def linear(self, at: ir.Value, axis: int) -> list[Tap]:
         """The two elements around positions."""
@@ -92,13 +91,16 @@ class _Space:
         to = self._to
         wide = to.Concat([1], self._channels, [1], axis=0)
         for chosen in itertools.product(*taps):
-            index, share = chosen[0]
-            for axis, (more, weight) in enumerate(chosen[1:], 1):
+            index, share, inside = chosen[0]
+            for axis, (more, weight, is_there) in enumerate(chosen[1:], 1):
                 index = to.Add(to.Mul(index, self._extents[axis]), more)
-                share = to.Mul(share, weight)
+                share = None if share is None or weight is None else to.Mul(share, weight)
+                inside = to.And(inside, is_there)
             indices = to.Expand(to.Unsqueeze(index, [1]), wide)
             found = to.GatherElements(self._flat, indices, axis=2)
-            yield to.Mul(found, to.Unsqueeze(share, [1]))
+            # A weight of 0 would make NaN of what is read instead, if that is infinite.
+            found = to.where(to.Unsqueeze(inside, [1]), found, 0.0)
+            yield found if share is None else to.Mul(found, to.Unsqueeze(share, [1]))
 
     def read(self, taps: Sequence[Sequence[Tap]]) -> ir.Value:
         """The sum of all parts."""
