@@ -128,6 +128,27 @@ def by_generated(case: Case) -> list[Any]:
     )
 
 
+def by_deployed(case: Case) -> list[Any]:
+    """A library in plain C, compiled for the case alone."""
+    from mx.sol.backends.gen import Target
+    from mx.sol.deployments._lower import lower
+    from mx.sol.passes import PASSES
+    from mx.sol.passes import run as run_passes
+    from tests.sol.deploy.merged import Merged
+
+    model, feeds = model_of(case)
+    target = Target.named("c")
+
+    def run() -> list[Any]:
+        graph = Graph(onnx_ir.from_proto(model))
+        graph.infer()
+        run_passes(PASSES.enabled, graph)
+        graph.infer()
+        return list(Merged([lower(graph, target)], target).call(list(feeds.values())))
+
+    return _guarded(run)
+
+
 def _guarded(run: Callable[[], Any]) -> list[Any]:
     try:
         return list(run())
