@@ -348,6 +348,23 @@ def test_control_flow_and_what_is_no_tensor(load_refacc) -> None:
     assert plan.summary().startswith("plans: 3 of 6 nodes; on cpu: If x1")
 
 
+def test_texts_of_a_graph_are_texts(load_refacc) -> None:
+    graph = graph_of(
+        """g (float[2] x, string[2] s) => (float[2] y, bool[2] a, bool[2] b)
+        <string[2] w = {"a", "é"}> {
+         c = Constant<value = string[2] {"c", "é"}>()
+         a = Equal(s, w)
+         b = Equal(s, c)
+         d = Cast<to = 1>(a)
+         y = Mul(x, d)
+        }"""
+    )
+    plan = PartitionedPlan(graph, load_refacc("plans"))
+    inputs = (numpy.array([1, 2], "float32"), numpy.array(["a", "é"], object))
+    found = [mx.np.asarray(one).asnumpy().tolist() for one in plan(*inputs)]
+    assert found == [[1, 2], [True, True], [False, True]]
+
+
 def test_elements_that_decide_a_shape(load_refacc) -> None:
     """What follows has extents that nobody knows before: it is on the CPU with this library."""
     ctx = load_refacc("plans")
