@@ -219,12 +219,23 @@ void CheckOptions(const MXAccAttribute* options, int32_t count) {
   }
 }
 
+/*! \brief Takes that long, unless MXNet gives the call up. */
+void TakeTime(const MXAccRuntime& mxnet, void* call, int64_t milliseconds) {
+  for (int64_t i = 0; i < milliseconds; ++i) {
+    if (mxnet.should_stop != nullptr && mxnet.should_stop(mxnet.context, call) != 0) {
+      throw Failure(kMXAccCancelled, "it was given up");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
-                      const MXAccAttribute* options, int32_t num_options, void*, MXAccModel* out) {
+                      const MXAccAttribute* options, int32_t num_options, void* call,
+                      MXAccModel* out) {
   return OnDevice("loadModel", self, dev_id, [&](Device& on, const Settings& settings) {
     CheckOptions(options, num_options);
     auto model = std::make_unique<Model>(self, dev_id, ReadGraph(*graph), graph->json, settings);
-    std::this_thread::sleep_for(std::chrono::milliseconds(settings.compiling));
+    TakeTime(LibraryOf(self).runtime(), call, settings.compiling);
     Tell(model.get(), out, settings);
     model.release();
     on.compiled.Add();

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
@@ -31,10 +34,33 @@ def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
         f"{accelerator} does not execute {operator}: {reason}. It runs on the CPU, with copies. "
         f"On the CPU so far: {so_far}. mx.acc_stats() tells what that costs."
     )
-    warnings.warn(text, AccFallbackWarning, stacklevel=users_level())
+    tell(text, AccFallbackWarning)
 
 
 ffi.get_global_func("mx.acc.use_warner")(_warn)
+
+
+# What threads that do something for a user have to tell, who has no line of code there.
+_collecting = threading.local()
+
+
+@contextmanager
+def collected(told: list[tuple[str, type[Warning]]]) -> Iterator[None]:
+    """Has `tell` of this thread put what it is given into a list, for another thread to tell."""
+    _collecting.told = told
+    try:
+        yield
+    finally:
+        _collecting.told = None
+
+
+def tell(text: str, category: type[Warning]) -> None:
+    """Warns of something, at the user's line."""
+    told = getattr(_collecting, "told", None)
+    if told is not None:
+        told.append((text, category))
+    else:
+        warnings.warn(text, category, stacklevel=users_level())
 
 
 def users_level() -> int:

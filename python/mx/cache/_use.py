@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._acc.fallback import users_level
+from .._acc.fallback import tell
 from . import _settings
 from ._file import FileError, PieceFile, PieceWriter
 from ._store import Store
@@ -26,7 +25,7 @@ def warn(text: str, once: str = "") -> None:
         return
     if once:
         _told.add(once)
-    warnings.warn(text, CacheWarning, stacklevel=users_level())
+    tell(text, CacheWarning)
 
 
 class Cache:

@@ -25,6 +25,7 @@ class PlanOptions:
     options: Mapping[str, Any] | None = None
     verify: bool | tuple[float, float] = False
     keep_nan: bool = False
+    background: bool = False
 
     def plan(self, graph: Graph, context: Context) -> Plan:
         """What executes a graph on a context."""
@@ -37,6 +38,7 @@ class PlanOptions:
             options=self.options,
             verify=self.verify,
             keep_nan=self.keep_nan,
+            background=self.background,
         )
 
 

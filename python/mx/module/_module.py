@@ -42,25 +42,32 @@ class Module:
         options: Mapping[str, Any] | None = None,
         verify: bool | tuple[float, float] = False,
         keep_nan: bool = False,
+        background: bool = False,
     ) -> None:
         """`context` is one context, or a sequence of those, which share the rows of each batch: as
         many one as the other, at the same time. The CPU where it is None.
 
-        `fallback`, `options` and `verify` are those of PartitionedPlan, for contexts of
-        accelerators; `keep_nan` is that of plans on all contexts.
+        `fallback`, `options`, `verify` and `background` are those of PartitionedPlan, for contexts
+        of accelerators; `keep_nan` is that of plans on all contexts.
         """
         if not isinstance(symbol, (Symbol, Graph)):
             raise TypeError(
                 f"Module: symbol: expected a Symbol or a Graph, got {type(symbol).__name__}"
             )
         self._contexts = _contexts_of(context)
-        check_options("Module", fallback, options, verify, keep_nan)
-        for argument, given in (("fallback", fallback), ("options", options), ("verify", verify)):
+        check_options("Module", fallback, options, verify, keep_nan, background)
+        of_accelerators = {
+            "fallback": fallback,
+            "options": options,
+            "verify": verify,
+            "background": background,
+        }
+        for argument, given in of_accelerators.items():
             if given and all(map(is_cpu, self._contexts)):
                 raise ValueError(
                     f"Module: {argument}: is for contexts of accelerators, got {self._contexts}"
                 )
-        self._plan_options = PlanOptions(fallback, options, verify, keep_nan)
+        self._plan_options = PlanOptions(fallback, options, verify, keep_nan, background)
         self._symbol = symbol
         self.logger = logger
         known = _argument_names(symbol)

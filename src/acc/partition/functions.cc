@@ -74,14 +74,15 @@ std::vector<Support> SupportedOps(const ModelGraph& graph, Context ctx) {
   return answers;
 }
 
-/*! \brief A call of loadModel, which Ctrl-C ends. */
+/*! \brief A call of loadModel, which Ctrl-C ends, and whoever gives the graph up. */
 class Loading : public ModelCall {
  public:
-  /*! \brief A library that is called by one thread at a time is not interrupted: who handles the
-   * signal may wait for it. */
-  explicit Loading(bool may_stop) : may_stop_(may_stop) {}
+  /*! \brief A library that is called by one thread at a time is not interrupted by Ctrl-C: who
+   * handles the signal may wait for it. */
+  Loading(const ModelGraph& graph, bool may_stop) : graph_(graph), may_stop_(may_stop) {}
 
   bool ShouldStop() override {
+    if (graph_.is_given_up()) return true;
     if (interruption_ || !may_stop_) return interruption_.has_value();
     try {
       CheckSignals();
@@ -95,6 +96,7 @@ class Loading : public ModelCall {
   }
 
  private:
+  const ModelGraph& graph_;
   bool may_stop_;
   std::optional<Error> interruption_;
 };
@@ -153,7 +155,7 @@ Ref<Model> LoadModel(const ModelGraph& graph, Context ctx, const std::vector<std
   model.struct_size = sizeof(model);
   {
     const OfferedWeights offered(view.weights(), OwnersOf(graph));
-    Loading loading(!device->one_thread());
+    Loading loading(graph, !device->one_thread());
     ModelCall* call = &loading;
     DeviceCall lock(device);
     const MXAccStatus status = device->api().loadModel(
@@ -335,6 +337,8 @@ MXNET_REGISTER_CLASS(ModelGraph, "mx.acc.ModelGraph")
     .arg("names", "Names of options.")
     .arg("values", "Their values.")
     .release_gil()
+    .def("give_up", &ModelGraph::GiveUp,
+         "Has a library that compiles it in another thread be asked to stop.")
     .def("import_model", &ImportModel, "Makes the model of what `Model.export` has written.")
     .arg("ctx", "The device.")
     .arg("key", "What the device's key was when the model was compiled.")

@@ -9,6 +9,7 @@
 #include <mxnet/runtime/ndarray.h>
 #include <mxnet_acc.h>
 
+#include <atomic>
 #include <deque>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief A graph with its weights. It does not change once a library was asked about it. */
+/*! \brief A graph with its weights. They do not change once a library was asked about it. */
 class ModelGraph {
  public:
   /*! \brief onnx is a ModelProto without weights; empty where there is none. */
@@ -39,6 +40,10 @@ class ModelGraph {
   const std::vector<ModelTensor>& outputs() const { return outputs_.specs; }
   const std::vector<NDArray>& weights() const { return arrays_; }
   int64_t num_nodes() const { return num_nodes_; }
+
+  /*! \brief Has a library that compiles it be asked to stop, by any thread. */
+  void GiveUp() { is_given_up_.store(true, std::memory_order_relaxed); }
+  bool is_given_up() const { return is_given_up_.load(std::memory_order_relaxed); }
 
   /*! \brief What a library gets of it for one call. */
   class View {
@@ -81,6 +86,7 @@ class ModelGraph {
   Tensors outputs_;
   std::deque<Entry> weights_;
   std::vector<NDArray> arrays_;
+  std::atomic<bool> is_given_up_{false};
 };
 
 }  // namespace acc

@@ -103,7 +103,7 @@ def test_elements_stay_in_the_file(load_refacc, tmp_path) -> None:
     started(ctx, path)
     assert str(path) not in open_files()
     plan = started(ctx, path)
-    assert plan._source is not None and plan._source.elements._arrays is None
+    assert plan._maker.source is not None and plan._maker.source.elements._arrays is None
     assert open_files().count(str(path)) == 1
     os.replace(path, tmp_path / "other.onnx")
     write(path, w=WEIGHTS["w"] * 2)  # another file of the name

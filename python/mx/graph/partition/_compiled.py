@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -17,6 +18,7 @@ import ffi
 from ...cache._file import PieceFile, PieceWriter
 from ...cache._use import Cache, warn
 from ...context import Context
+from ._load import of_this_thread
 
 _exports = ffi.get_global_func("mx.acc.models.exports")
 _key = ffi.get_global_func("mx.acc.models.key")
@@ -153,8 +155,10 @@ class Compiler:
         return (None, None) if identity is None else (cache, identity)
 
     def compile(self, source: Source) -> Any:
-        """A model that is compiled now and not kept."""
-        return source.graph.load(self._ctx, list(self._options), list(self._options.values()))
+        """A model that is compiled now and not kept. Raises GivenUp where a load was given up."""
+        load = of_this_thread()
+        with contextlib.nullcontext() if load is None else load.compiling(source.graph):
+            return source.graph.load(self._ctx, list(self._options), list(self._options.values()))
 
     @cached_property
     def verdict(self) -> str:

@@ -27,4 +27,6 @@ def explain(
     given = graph.copy()
     if shapes:
         given.infer(shapes)
-    return PartitionedPlan(given, ctx, **options).explain()
+    plan = PartitionedPlan(given, ctx, **options)
+    plan.wait()
+    return plan.explain()

@@ -16,7 +16,7 @@ import onnx_ir
 
 import ffi
 
-from ..._acc.fallback import AccFallbackWarning, AccPlacementWarning, users_level, waitall
+from ..._acc.fallback import AccFallbackWarning, AccPlacementWarning, tell, users_level, waitall
 from ...context import cpu
 from .. import _told
 from .._graph import Graph
@@ -125,15 +125,16 @@ class Placement:
         mode: str,
         costs: bool,
         verify: Tolerance | bool = False,
-        answers: Sequence[Answer] | None = None,
+        answers: Sequence[Answer] | Answer | None = None,
         keep_nan: bool = False,
         is_body: bool = False,
         previous: Placement | None = None,
     ) -> None:
-        """`answers` has those that the library gave at another time, less what was too costly then;
-        by default it is asked. `is_body` says that it is the body of a branch or a loop, whose
-        outputs are on the host. `previous` is of a graph that may differ in nothing but the
-        elements of weights, and was retired: its models are taken over, with those that changed."""
+        """`answers` has those that the library gave at another time, less what was too costly then,
+        or one for all nodes, for as long as models are loaded; by default it is asked. `is_body`
+        says that it is the body of a branch or a loop, whose outputs are on the host. `previous` is
+        of a graph that may differ in nothing but the elements of weights, and was retired: its
+        models are taken over, with those that changed."""
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
@@ -152,13 +153,16 @@ class Placement:
         self._failures: set[str] = set()  # with the names of nodes, as warnings tell them
         self._failure_reasons: set[str] = set()
         self._has_warned = False
+        self._is_for_now = isinstance(answers, Answer)
+        if isinstance(answers, Answer):
+            answers = [answers] * len(self._wiring.nodes)
         is_known = answers is not None and len(answers) == len(self._wiring.nodes)
         self._costs = costs and not is_known
         self._running = Condition()
         self._runs = 0  # under way
         self._is_outdated = False
         self._previous = previous
-        self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
+        self.answers = list(answers or ()) if is_known else self._ask()
         self.groups: list[int] = []
         self.pieces: list[Piece] = []
         self._assign()
@@ -170,7 +174,8 @@ class Placement:
             self._verifier = Verifier(
                 self._wiring, device, self._ids, self._opset, tolerance, keep_nan
             )
-        device.forget_weights()
+        if mode != "whole":  # or another thread may be using them
+            device.forget_weights()
         self._previous = None
 
     def answers_for(self, graph: Graph) -> list[Answer] | None:
@@ -350,6 +355,7 @@ class Placement:
         text = f"{self._device.name}: {len(self.nodes) - len(left)} of {len(self.nodes)} nodes"
         text += f"; on cpu: {_told.names_of(left)}" if left else ""
         text += f"; {len(failed)} of them since their model failed" if failed else ""
+        text += "; models are being loaded" if self._is_for_now else ""
         inner = [counts for each in self.nested() for counts in each.counts()]
         if any(here for here, _ in inner):
             here, all_ = (sum(column) for column in zip(*inner, strict=True))
@@ -588,4 +594,4 @@ def _reasons_of(operator: str, reasons: Sequence[str]) -> str:
 
 def warn(text: str, category: type[AccFallbackWarning] = AccFallbackWarning) -> None:
     """Tells the user why the CPU executes something."""
-    warnings.warn(text, category, stacklevel=users_level())
+    tell(text, category)

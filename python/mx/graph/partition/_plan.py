@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
-
-import onnx_ir
-
-import ffi
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ... import numpy as np
+from ..._acc.fallback import tell
 from ...context import Context
-from .._errors import GraphError
 from .._explanation import Explanation, row_of
 from .._graph import Graph, check_graph
-from .._spec import dims_of, spec_of
+from .._spec import spec_of
 from ..lowering._segment import Step
-from ..passes import PASSES
 from ..plan import Plan
 from ..profile import Profile, Recorder
+from ._background import Loader, Loading, reset_after_fork
 from ._compiled import Loaded, Saved
-from ._device import Answer, Device
-from ._placement import Outdated, Placement, warn
-from ._starts import Start, Starts
+from ._device import Device
+from ._maker import Maker, Options
+from ._placement import Outdated, Placement
+from ._starts import Start
 from ._verify import Tolerance
-
-_fallback = ffi.get_global_func("mx.acc.fallback")
 
 MODES = ("auto", "whole", "error")
 # Kept for the latest shapes and types of inputs: each has models that take memory of the device.
@@ -62,6 +59,11 @@ class PartitionedPlan(Plan):
 
     `keep_nan` is that of Plan, for what the CPU executes. A device may make a number of a NaN in
     operators of which kernels of the CPU may; with `verify` and `keep_nan` that is a difference.
+
+    With `background` another thread loads models, and until they are there the CPU executes all of
+    the graph, which may differ in the last bits from what the device computes; `wait` waits for the
+    device. What the library fails with is told, or with the fallback "error" raised, by `wait` or
+    the next run. Arrays that the graph has for weights are read until then.
     """
 
     def __init__(
@@ -76,34 +78,27 @@ class PartitionedPlan(Plan):
         verify: bool | tuple[float, float] = False,
         keep_nan: bool = False,
         cache: bool = True,
+        background: bool = False,
         saved: Saved | None = None,
     ) -> None:
-        """`saved` is what `mx.model.load_compiled` has read."""
+        """ValueError for `background` with `verify`, which compares what the device computes.
+        `saved` is what `mx.model.load_compiled` has read."""
         check_graph("PartitionedPlan", graph)
         if not isinstance(ctx, Context):
             raise TypeError(f"PartitionedPlan: ctx: expected a Context, got {type(ctx).__name__}")
-        check_options("PartitionedPlan", fallback, options, verify, keep_nan)
-        self._optimize = optimize
-        self._source = graph.unread()
-        self._graph: Graph | None = None
-        if self._source is None or self._source.interface is None:
-            self._graph = self._prepared(graph.copy())
-            inputs = self._graph.model.graph.inputs
-            self._set_inputs([value for value in inputs if not value.is_initializer()])
-        else:
-            self._file = graph.file
-            self._set_inputs(self._source.interface.input_values())
-        self._fallback = fallback
-        self._costs = os.environ.get("MXNET_ACC_COSTS") != "0" if costs is None else costs
-        self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
-        self._keep_nan = keep_nan
+        check_options("PartitionedPlan", fallback, options, verify, keep_nan, background)
+        self._options = Options(
+            optimize,
+            fallback,
+            os.environ.get("MXNET_ACC_COSTS") != "0" if costs is None else costs,
+            Tolerance(*verify) if isinstance(verify, tuple) else verify,
+            keep_nan,
+        )
         self._device = Device(ctx, options or {}, cache, saved)
-        self._starts: Starts | None = None
-        if self._source is not None and cache and saved is None:
-            self._starts = Starts(self._source, self._device, (optimize, self._costs))
-        self._placements: OrderedDict[Any, Placement | Start] = OrderedDict()
-        self._placing = threading.Lock()  # held while the library compiles
-        self._lock = threading.Lock()  # of the placements
+        uses_starts = cache and saved is None
+        self._maker = Maker(graph, self._device, self._options, starts=uses_starts)
+        self._set_inputs(self._maker.inputs)
+        self._placements: OrderedDict[Any, Placement | Start | Loading] = OrderedDict()
         # With the weights of before, whose models are taken over.
         self._outdated: OrderedDict[Any, Placement] = OrderedDict()
         self._has_warned = False  # that nodes are on the CPU
@@ -112,11 +107,56 @@ class PartitionedPlan(Plan):
             value.dtype is not None and value.shape is not None and value.shape.is_static()
             for value in self._inputs
         )
+        self._untold: deque[tuple[str, type[Warning]]] = deque()  # warnings of other threads
+        self._is_background = background
+        self._make_locks()
+        if background:
+            reset_after_fork(self)
         if self._is_static:
             self._placement(())
 
+    def _make_locks(self) -> None:
+        self._placing = threading.Lock()  # held while the library compiles
+        self._lock = threading.Lock()  # of the placements
+        if self._is_background:
+            self._loader = Loader(self._placing, _installing(weakref.ref(self)))
+            # Not at the end of the process, which has all loads given up.
+            weakref.finalize(self, self._loader.give_up).atexit = False
+
+    def reset_after_fork(self) -> None:
+        """In a child of fork, where nobody loads: has the next run begin to."""
+        self._make_locks()
+        self._maker.reset_after_fork()
+        for key, placement in list(self._placements.items()):
+            if isinstance(placement, Loading):
+                del self._placements[key]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until the models are loaded for the inputs that came so far, or for so many
+        seconds; whether they are. Without `background` they always are.
+
+        Raises what a run would have raised as they could not be loaded.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while loading := self._loading():
+            if not loading[0].wait(None if end is None else max(0.0, end - time.monotonic())):
+                return False
+        self._tell()
+        with self._lock:
+            ended = [each for each in self._placements.values() if isinstance(each, Loading)]
+        for each in ended:
+            each.check()
+        return True
+
+    def _loading(self) -> list[Loading]:
+        """What is being loaded."""
+        with self._lock:
+            found = [each for each in self._placements.values() if isinstance(each, Loading)]
+        return [each for each in found if not each.is_over]
+
     def prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        """Compiles for inputs of these shapes, by name, before some come.
+        """Compiles for inputs of these shapes, by name, before some come; with `background`, begins
+        to.
 
         ValueError where an input is not among them, or the graph does not know its type.
         """
@@ -140,24 +180,28 @@ class PartitionedPlan(Plan):
         ValueError where the inputs are not those of the plan.
         """
         check_graph("update_weights", graph)
-        prepared = self._prepared(graph.copy())
-        values = prepared.model.graph.inputs
-        inputs = [value for value in values if not value.is_initializer()]
-        expected, given = ([spec_of(one) for one in each] for each in (self._inputs, inputs))
+        maker = Maker(graph, self._device, self._options, starts=False)
+        expected, given = ([spec_of(one) for one in each] for each in (self._inputs, maker.inputs))
         if given != expected:
             raise ValueError(
                 f"update_weights: graph: expected the inputs {expected} of the plan, got {given}"
             )
+        for loading in self._loading():
+            loading.give_up()
         with self._placing:
-            self._graph, self._source, self._starts = prepared, None, None
             self._device.forget_weights()
             self._device.compiler.forget_kept()
             with self._lock:
-                self._inputs = inputs  # those of before have the graph of before
+                self._maker = maker
+                self._inputs = maker.inputs  # those of before have the graph of before
                 for key, placement in self._placements.items():
                     placement.retire()
-                    if isinstance(placement, Placement):
-                        self._outdated[key] = placement
+                    if isinstance(placement, Loading):
+                        previous = placement.take_previous()
+                    else:
+                        previous = placement if isinstance(placement, Placement) else None
+                    if previous is not None:
+                        self._outdated[key] = previous
                 self._placements.clear()
                 while len(self._outdated) > _MOST_PLACEMENTS:
                     self._outdated.popitem(last=False)
@@ -186,7 +230,7 @@ class PartitionedPlan(Plan):
         if key is None:
             with self._placing:
                 return self._placed(())
-        return self._whole(key)
+        return self._now(key)
 
     def models(self) -> list[Loaded]:
         """The models of the device in all placements so far: how many nodes each has, how many
@@ -198,22 +242,12 @@ class PartitionedPlan(Plan):
     @property
     def graph(self) -> Graph:
         """The graph that is executed, after the passes."""
-        source = self._source
-        if self._graph is None and source is not None:
-            graph = self._prepared(Graph(source.read(), self._file))
-            with self._lock:  # of several threads that have made it all get the same
-                self._graph = self._graph or graph
-        return cast(Graph, self._graph)
-
-    def _prepared(self, graph: Graph) -> Graph:
-        for one in PASSES if self._optimize else ():
-            one.run(graph.model)
-        return graph
+        return self._maker.graph
 
     @property
     def keep_nan(self) -> bool:
         """Whether what the CPU executes keeps NaN."""
-        return self._keep_nan
+        return self._options.keep_nan
 
     @property
     def device(self) -> Device:
@@ -224,17 +258,14 @@ class PartitionedPlan(Plan):
         """Where the nodes run, by shapes and types of inputs, for those that came so far."""
         with self._lock:
             keys = list(self._placements)
-        return {key: self._whole(key) for key in keys}
-
-    def _mode(self) -> str:
-        return self._fallback or str(_fallback(""))
+        return {key: self._now(key) for key in keys}
 
     def _run_checked(self, inputs: Mapping[str, Any], key: Any) -> list[Any]:
         given = self._check(inputs)
         outputs, placement = self._run_placed(given)
         if not self._has_warned and isinstance(placement, Placement) and not placement.is_whole:
             # Where the user did not say that the CPU is to execute them.
-            self._has_warned = self._mode() == "auto" and placement.warn()
+            self._has_warned = self._options.mode() == "auto" and placement.warn()
         # Inputs of varying shapes have placements that go when others come.
         if self._is_static and key is not None and all(one[0] is np.ndarray for one in key):
             self._ready[key] = placement.single_model()
@@ -242,7 +273,7 @@ class PartitionedPlan(Plan):
 
     def _run_placed(
         self, given: Any, recorder: Recorder | None = None
-    ) -> tuple[list[Any], Placement | Start]:
+    ) -> tuple[list[Any], Placement | Start | Loading]:
         """The outputs, and what has given them."""
         while True:
             placement = self._placement(given) if recorder is None else self.placement()
@@ -261,6 +292,7 @@ class PartitionedPlan(Plan):
         self.run(inputs)  # so that nothing is compiled while time is taken
         given = self._check(inputs)
         self._placement(given)
+        self.wait()
         recorder = Recorder()
         outputs, _ = self._run_placed(given, recorder)
         return Profile(tuple(recorder.steps), tuple(outputs))
@@ -269,16 +301,60 @@ class PartitionedPlan(Plan):
         """Where each node that is on the CPU was executed, in the plans made so far."""
         return [step for each in self.placements().values() for step in each.steps()]
 
-    def _placement(self, given: Any) -> Placement | Start:
+    def _placement(self, given: Any) -> Placement | Start | Loading:
         return self._placement_for(() if self._is_static else tuple(map(_spec_of, given)))
 
-    def _placement_for(self, key: tuple[Any, ...]) -> Placement | Start:
+    def _placement_for(self, key: tuple[Any, ...]) -> Placement | Start | Loading:
+        if self._untold:
+            self._tell()
         found = self._kept(key)
-        if found is None:
+        if found is None and self._is_background and self._options.mode() != "whole":
+            found = self._begun(key)
+        elif found is None:
             with self._placing:
                 found = self._kept(key) or self._keep(key, self._started(key) or self._placed(key))
+        elif isinstance(found, Loading):  # of an earlier call: those that begin loads never fail
+            found.check()
         self._latest = key
         return found
+
+    def _begun(self, key: tuple[Any, ...]) -> Placement | Start | Loading:
+        """Has the models for inputs of a key be loaded, and gives what executes them until then."""
+        with self._lock:
+            found = self._placements.get(key)
+            if found is not None:
+                return found
+            previous = self._outdated.pop(key, None)
+            loading = Loading(self._maker, key, previous, self._wholes(key))
+            self._add(key, loading)
+        try:
+            self._loader.submit(loading)
+        except BaseException:  # as Ctrl-C: or it would be waited for without end
+            loading.give_up()
+            loading.end()
+            raise
+        return loading
+
+    def _install(self, loading: Loading) -> None:
+        """Puts what was loaded where its load was, which other threads may have dropped."""
+        with self._lock:
+            if loading.result is not None and self._placements.get(loading.key) is loading:
+                self._placements[loading.key] = loading.result
+        self._untold.extend(loading.told)
+
+    def _tell(self) -> None:
+        """Warns of what was found by other threads."""
+        while self._untold:
+            try:
+                text, category = self._untold.popleft()
+            except IndexError:  # another one has told it
+                return
+            tell(text, category)
+
+    def _now(self, key: tuple[Any, ...]) -> Placement:
+        """What executes inputs of a key now: on the CPU, while models are loaded."""
+        found = self._kept(key)
+        return found.placement() if isinstance(found, Loading) else self._whole(key)
 
     def _whole(self, key: tuple[Any, ...]) -> Placement:
         """The placement of inputs of a key, with all that can be asked of one."""
@@ -291,65 +367,65 @@ class PartitionedPlan(Plan):
                     self._keep(key, found)
         return found
 
-    def _started(self, key: tuple[Any, ...]) -> Start | None:
-        """What a second start needs of a placement, where the cache has it."""
-        if self._starts is None or self._verify or self._mode() == "whole":
-            return None
-        if self._source is None or self._source.interface is None:
-            return None
-        return self._starts.find(key, self._inputs, lambda: self._whole(key))
+    def _wholes(self, key: tuple[Any, ...]) -> Callable[[], Placement]:
+        """What gives that, for those who run while the plan does, without a reference to it."""
+        reference = weakref.ref(self)
 
-    def _kept(self, key: Any) -> Placement | Start | None:
+        def whole() -> Placement:
+            plan = reference()
+            assert plan is not None
+            return plan._whole(key)
+
+        return whole
+
+    def _started(self, key: tuple[Any, ...]) -> Start | None:
+        return self._maker.started(key, self._wholes(key))
+
+    def _placed(self, key: tuple[Any, ...]) -> Placement:
+        graph = self._maker.inferred(key)
+        return self._maker.placed(key, graph, self._outdated.pop(key, None))
+
+    def _kept(self, key: Any) -> Placement | Start | Loading | None:
         with self._lock:
-            if key in self._placements:
+            found = self._placements.get(key)
+            if isinstance(found, Loading) and found.is_given_up:
+                del self._placements[key]
+                return None
+            if found is not None:
                 self._placements.move_to_end(key)
-            return self._placements.get(key)
+            return found
 
     def _keep(self, key: Any, placement: Placement | Start) -> Placement | Start:
         with self._lock:
-            self._placements[key] = placement
-            if len(self._placements) > _MOST_PLACEMENTS:
-                self._placements.popitem(last=False)
+            self._add(key, placement)
         return placement
 
-    def _placed(self, specs: tuple[Any, ...]) -> Placement:
-        graph = self.graph.copy()
-        inputs = {value.name: value for value in graph.model.graph.inputs}
-        known: dict[str, tuple[int, ...]] = {}
-        for name, (shape, dtype) in zip(self._names, specs, strict=False):
-            value = inputs[name]
-            if shape is not None and dims_of(value.shape) is not None:
-                known[name] = shape
-            if value.dtype is None and dtype is not None:
-                value.dtype = onnx_ir.DataType.from_numpy(dtype)
-        try:
-            graph.infer(known or None)
-        except GraphError as error:
-            # Some of what onnx executes it cannot infer. Without shapes nodes are on the CPU.
-            warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
-        saved = self._device.compiler.saved_answers(specs)
-        answers = None if saved is None else [Answer(*answer) for answer in saved]
-        previous = self._outdated.pop(specs, None)
-        if previous is not None:
-            answers = previous.answers_for(graph) or answers
-        mode = self._mode()
-        placement = Placement(
-            graph,
-            self._device,
-            mode,
-            self._costs,
-            self._verify,
-            answers,
-            self._keep_nan,
-            previous=previous,
-        )
-        if self._starts is not None and not self._verify and mode != "whole":
-            self._starts.keep(specs, placement, self.graph.model.graph)
-        return placement
+    def _add(self, key: Any, placement: Placement | Start | Loading) -> None:
+        self._placements[key] = placement
+        if len(self._placements) > _MOST_PLACEMENTS:
+            _, dropped = self._placements.popitem(last=False)
+            if isinstance(dropped, Loading):
+                dropped.give_up()
+
+
+def _installing(reference: weakref.ref[PartitionedPlan]) -> Callable[[Loading], None]:
+    """What installs models in a plan, if that is still there."""
+
+    def install(loading: Loading) -> None:
+        plan = reference()
+        if plan is not None:
+            plan._install(loading)
+
+    return install
 
 
 def check_options(
-    function: str, fallback: object, options: object, verify: object, keep_nan: object
+    function: str,
+    fallback: object,
+    options: object,
+    verify: object,
+    keep_nan: object,
+    background: object = False,
 ) -> None:
     """TypeError or ValueError, of a function, for what plans do not take."""
     if options is not None and not isinstance(options, Mapping):
@@ -361,6 +437,13 @@ def check_options(
         )
     if not isinstance(keep_nan, bool):
         raise TypeError(f"{function}: keep_nan: expected a bool, got {keep_nan!r}")
+    if not isinstance(background, bool):
+        raise TypeError(f"{function}: background: expected a bool, got {background!r}")
+    if background and verify:
+        raise ValueError(
+            f"{function}: background: cannot be given with verify, which compares what the device "
+            "computes, as the CPU computes until models are loaded"
+        )
     if fallback is not None and fallback not in MODES:
         raise ValueError(f"{function}: fallback: expected one of {MODES}, got {fallback!r}")
 

@@ -29,6 +29,7 @@ def save(path: str | os.PathLike[str], plan: PartitionedPlan) -> None:
 
 
 def _write(writer: PieceWriter, plan: PartitionedPlan) -> dict[str, Any]:
+    plan.wait()
     device, placements = plan.device, plan.placements()
     if not placements:
         raise ValueError(
