@@ -204,6 +204,9 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def("keep_outputs", &Plan::KeepOutputs,
          "Has runs write all outputs, not large ones alone, to those of an earlier run that nobody "
          "has any more.")
+    .def("run_beside_openmp", &Plan::RunBesideOpenMP,
+         "Has long runs take the threads of the OpenMP of the library that calls them, where these "
+         "are awake, see mx.use_openmp.")
     .def(
         "share_memory",
         [](Plan& plan, const Ref<Plan>& forward,

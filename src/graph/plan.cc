@@ -9,6 +9,7 @@
 
 #include "graph/gradient_memory.h"
 #include "graph/large_outputs.h"
+#include "op/parallel/openmp_team.h"
 #include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/strided.h"
@@ -22,7 +23,11 @@ using runtime::Error;
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr Context kHost{kDLCPU, 0};
+/*! \brief To begin a region and to wait for its threads takes some microseconds. */
+constexpr std::chrono::microseconds kWorthTeam{100};
 
 ShapeView ShapeOf(const PlanArray& array) { return {array.shape.data(), array.shape.size()}; }
 
@@ -216,7 +221,6 @@ void Plan::RunSlice(int64_t slice, const Arrays& arrays, Frame* frame,
         static_cast<char*>(runtime::TensorData(array.tensor())) + moving.offset +
         static_cast<size_t>(slice) * moving.slice_bytes;
   }
-  using Clock = std::chrono::steady_clock;
   for (size_t i = 0; i < parts_.steps.size(); ++i) {
     // Not before the first step: who calls that often looks for signals, and the clock would take
     // longer than many a step.
@@ -264,6 +268,17 @@ void Plan::RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* t
   for (size_t i = 0; i < sums.size(); ++i) (*times)[i] = sums[i] / threads;
 }
 
+void Plan::RunSteps(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const {
+  const auto run = [&] {
+    parts_.slices == 1 ? RunSlice(0, arrays, frame, times) : RunSlices(arrays, frame, times);
+  };
+  if (!is_beside_openmp_) return run();
+  const Clock::time_point begin = Clock::now();
+  const bool takes_team = is_long_ && op::NumThreads() > 1 && op::OpenMPTeam::IsAwake();
+  takes_team ? op::OpenMPTeam::Run(run) : run();
+  is_long_ = Clock::now() - begin > kWorthTeam;
+}
+
 std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs, std::vector<int64_t>* times,
                                    bool gives_up) const {
   if (inputs.size() != parts_.inputs.size()) {
@@ -287,11 +302,7 @@ std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs, std::vect
     }
   }
   if (times != nullptr) times->assign(parts_.steps.size(), 0);
-  if (parts_.slices == 1) {
-    RunSlice(0, arrays, frame.get(), times);
-  } else {
-    RunSlices(arrays, frame.get(), times);
-  }
+  RunSteps(arrays, frame.get(), times);
   ReturnFrame(std::move(frame));
   for (int stored : parts_.stored) {
     const NDArray& array = inputs[static_cast<size_t>(stored)];

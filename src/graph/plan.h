@@ -127,6 +127,10 @@ class Plan {
    */
   void KeepOutputs() { keeps_outputs_ = true; }
 
+  /*! \brief Has long runs take the threads of the OpenMP of the library that calls it, where these
+   * are awake, see op::OpenMPTeam. */
+  void RunBesideOpenMP() { is_beside_openmp_ = true; }
+
   /*!
    * \brief Has this backward plan write gradients where the values lie that a forward plan has
    * saved for it, see GradientMemory; once, before it runs. Both keep their outputs.
@@ -158,11 +162,14 @@ class Plan {
   void RunSlice(int64_t slice, const Arrays& arrays, Frame* frame,
                 std::vector<int64_t>* times) const;
   void RunSlices(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const;
+  void RunSteps(const Arrays& arrays, Frame* frame, std::vector<int64_t>* times) const;
   void RunStep(size_t index, Frame* frame) const;
 
   PlanParts parts_;
   std::atomic<bool> keeps_outputs_{false};
-  std::shared_ptr<GradientMemory> memory_; /*!< what is written before pass_ is */
+  std::atomic<bool> is_beside_openmp_{false};
+  mutable std::atomic<bool> is_long_{false}; /*!< the last run beside OpenMP */
+  std::shared_ptr<GradientMemory> memory_;   /*!< what is written before pass_ is */
   std::atomic<Pass> pass_{Pass::kNone};
   std::vector<bool> is_large_;          /*!< of each output */
   std::vector<size_t> first_arguments_; /*!< of each step, in Frame::arguments */

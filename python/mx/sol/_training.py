@@ -26,9 +26,15 @@ from .operators import DOMAIN
 from .passes import run
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
+OnCompiled = Callable[[Any], None]
 
 # Layers that a warning names.
 _MOST_NAMED = 5
+
+
+def keep_outputs(compiled: Any) -> None:
+    """Saved values and gradients are large, come at each step, and go before the next one."""
+    compiled.keep_outputs()
 
 
 class TrainingPlans:
@@ -50,10 +56,12 @@ class TrainingPlans:
         stores: Mapping[str, str],
         memory_limit: int | None = None,
         before_backward: Callable[[], None] | None = None,
+        on_compiled: OnCompiled = keep_outputs,
     ) -> None:
-        """`before_backward` is called before the backward pass is planned."""
+        """`before_backward` is called before the backward pass is planned, and `on_compiled` with
+        each compiled plan on the CPU."""
         self._context, self._passes, self._name = context, passes, graph.name
-        self._before_backward = before_backward
+        self._before_backward, self._on_compiled = before_backward, on_compiled
         self._lock = threading.Lock()
         self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
         self.backward: Run = self._first_backward
@@ -108,9 +116,7 @@ class TrainingPlans:
             return _elsewhere(graph, self._context, stores)
         plan = plan_of(graph, stores=stores, any_layout=self.saved)
         self.plans["forward"] = plan
-        self._planned_forward = Planned(
-            plan, functools.partial(setattr, self, "forward"), self._name
-        )
+        self._planned_forward = self._planned(plan, "forward")
         return self._planned_forward
 
     def _backward_runner(self, arrays: Sequence[Any]) -> Run:
@@ -125,6 +131,7 @@ class TrainingPlans:
         plan = plan_of(graph, layouts=layouts) if layouts else plan_of(graph)
         compiled = _compiled(plan, arrays)
         if compiled is not None:
+            self._on_compiled(compiled)
             warn_of_reference(plan, self._name)
             self.plans["backward"] = plan
             self._share_memory(compiled)
@@ -132,9 +139,14 @@ class TrainingPlans:
             return made
         if not layouts:
             self.plans["backward"] = plan
-            return Planned(plan, functools.partial(setattr, self, "backward"), self._name)
+            return self._planned(plan, "backward")
         plan = self.plans["backward"] = plan_of(graph)
-        return _Rows({names.index(name): one for name, one in layouts.items()}, plan, self._name)
+        rows = {names.index(name): one for name, one in layouts.items()}
+        return _Rows(rows, plan, self._name, self._on_compiled)
+
+    def _planned(self, plan: Plan, attribute: str) -> Planned:
+        tell = functools.partial(setattr, self, attribute)
+        return Planned(plan, tell, self._name, self._on_compiled)
 
     def _share_memory(self, backward: Any) -> None:
         """Has gradients written where saved values lie that are not needed any more."""
@@ -160,12 +172,9 @@ def _compiled(plan: Plan, arrays: Sequence[Any]) -> Any | None:
     """The one compiled plan for inputs in layouts of their own; None where there are several."""
     named = dict(zip(plan.input_names, map(as_array, arrays), strict=True))
     try:
-        compiled = plan.compiled(named)
+        return plan.compiled(named)
     except GraphError:
         return None
-    if compiled is not None:
-        compiled.keep_outputs()
-    return compiled
 
 
 def warn_of_reference(plan: Plan, name: str) -> None:
@@ -187,11 +196,19 @@ def warn_of_reference(plan: Plan, name: str) -> None:
 class Planned:
     """Runs a plan for inputs of known shapes.
 
-    `tell` gets what does so from the first run on: the one compiled plan, where it is one.
+    `tell` gets what does so from the first run on: the one compiled plan, where it is one, which
+    `on_compiled` gets before.
     """
 
-    def __init__(self, plan: Plan, tell: Callable[[Run], None], name: str) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        tell: Callable[[Run], None],
+        name: str,
+        on_compiled: OnCompiled = keep_outputs,
+    ) -> None:
         self._plan, self._tell, self._name = plan, tell, name
+        self._on_compiled = on_compiled
         # Of outputs that are not row-major, as the plan may let them be; known from the first run.
         self.layouts: dict[str, Any] = {}
         self.compiled: Any | None = None
@@ -201,8 +218,7 @@ class Planned:
         compiled = self._plan.compiled(named)
         warn_of_reference(self._plan, self._name)
         if compiled is not None:
-            # Saved values and gradients are large, come at each step, and go before the next one.
-            compiled.keep_outputs()
+            self._on_compiled(compiled)
             self.compiled = compiled
             self.layouts = self._plan.output_layouts(named)
         how: Run = self._each if compiled is None else compiled.run
@@ -217,11 +233,14 @@ class Planned:
 class _Rows:
     """Runs what takes row-major arrays for some in other layouts."""
 
-    def __init__(self, layouts: Mapping[int, Any], plan: Plan, name: str) -> None:
+    def __init__(
+        self, layouts: Mapping[int, Any], plan: Plan, name: str, on_compiled: OnCompiled
+    ) -> None:
         """`layouts` are those of the arrays, by number."""
         self._layouts = layouts
         self._plans: dict[int, Any] = {}
-        self._inner: Run = Planned(plan, functools.partial(setattr, self, "_inner"), name)
+        tell = functools.partial(setattr, self, "_inner")
+        self._inner: Run = Planned(plan, tell, name, on_compiled)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         given = list(arrays)

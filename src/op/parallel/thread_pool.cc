@@ -22,6 +22,8 @@ std::atomic<ThreadPool*> global{nullptr};
 
 /*! \brief How long something is awaited without sleeping: about what it takes to be woken. */
 constexpr std::chrono::microseconds kMoment{50};
+/*! \brief The same of guests, which would look for work of their own library all the while. */
+constexpr std::chrono::microseconds kMomentOfGuests{500};
 /*! \brief A thread that has had no processor for so long has lost it. */
 constexpr std::chrono::microseconds kGlance{20};
 /*! \brief How often that is looked for afterwards: to be woken so often takes no time beside it. */
@@ -106,15 +108,18 @@ void ThreadPool::Begin(SharedLoop* loop, int threads) {
 
 void ThreadPool::Publish(SharedLoop* loop, int threads) {
   int asleep;
+  int guests;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    Start(threads - 1);
+    guests = static_cast<int>(everyone_.size() - workers_.size());
+    Start(threads - 1 - guests);
     loop_ = loop;
-    wanted_ = std::min(threads - 1, started_.load());
+    wanted_ = std::min(threads - 1, started_ + guests);
     asleep = wanted_ - awake_;
+    guests = guests_asleep_;
     if (asleep > 0) KeepAway();
   }
-  for (; asleep > 0; --asleep) work_.notify_one();
+  for (; asleep > 0; --asleep) (guests-- > 0 ? guest_work_ : work_).notify_one();
 }
 
 void ThreadPool::End(SharedLoop* loop) {
@@ -161,7 +166,11 @@ void ThreadPool::Start(int workers) noexcept {
     for (; started_ < workers; ++started_) {
       auto made = std::make_unique<Worker>();
       workers_.reserve(workers_.size() + 1);
-      made->thread = std::thread([this, self = made.get()] { Work(self); });
+      everyone_.reserve(everyone_.size() + 1);
+      made->is_guest = false;
+      made->thread = std::thread([this, self = made.get()] { Work(self, ends_); });
+      made->handle = made->thread.native_handle();
+      everyone_.push_back(made.get());
       workers_.push_back(std::move(made));
     }
   } catch (const std::exception&) {
@@ -183,7 +192,7 @@ void ThreadPool::KeepAway() noexcept {
   CPU_CLR(here, &others);
   if (CPU_COUNT(&others) == 0) return;
   for (const auto& worker : workers_) {
-    pthread_setaffinity_np(worker->thread.native_handle(), sizeof(others), &others);
+    pthread_setaffinity_np(worker->handle, sizeof(others), &others);
   }
   avoided_ = here;
 #endif
@@ -193,12 +202,12 @@ ThreadPool::Sight ThreadPool::Look() noexcept {
   Sight sight;
 #if defined(__linux__)
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& worker : workers_) {
+  for (Worker* worker : everyone_) {
     if (sight.count == sight.of.size()) break;
     if (!worker->is_at_loop.load(std::memory_order_relaxed)) continue;
     Sight::One& one = sight.of[sight.count];
-    one.worker = worker.get();
-    if (pthread_getcpuclockid(worker->thread.native_handle(), &one.clock) != 0) continue;
+    one.worker = worker;
+    if (pthread_getcpuclockid(worker->handle, &one.clock) != 0) continue;
     if (clock_gettime(one.clock, &one.time) == 0) ++sight.count;
   }
 #endif
@@ -223,14 +232,18 @@ bool ThreadPool::Fetch(const Sight& before) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < before.count; ++i) {
     const Sight::One& one = before.of[i];
+    // A guest may have left.
+    if (std::find(everyone_.begin(), everyone_.end(), one.worker) == everyone_.end()) continue;
     if (!one.worker->is_at_loop.load(std::memory_order_relaxed)) continue;
     timespec now;
     if (clock_gettime(one.clock, &now) != 0) continue;
     if (now.tv_sec != one.time.tv_sec || now.tv_nsec != one.time.tv_nsec) continue;
     // At once, and free to go on to where the system has time for it.
-    const pthread_t thread = one.worker->thread.native_handle();
+    const pthread_t thread = one.worker->handle;
+    cpu_set_t afterwards = allowed;
+    if (one.worker->is_guest) pthread_getaffinity_np(thread, sizeof(afterwards), &afterwards);
     pthread_setaffinity_np(thread, sizeof(here), &here);
-    pthread_setaffinity_np(thread, sizeof(allowed), &allowed);
+    pthread_setaffinity_np(thread, sizeof(afterwards), &afterwards);
     one.worker->is_fetched = true;
     avoided_ = -1;
     has_fetched = true;
@@ -241,11 +254,57 @@ bool ThreadPool::Fetch(const Sight& before) noexcept {
   return has_fetched;
 }
 
-void ThreadPool::Work(Worker* self) noexcept {
+void ThreadPool::Serve(const std::atomic<bool>& ends) noexcept {
+  Worker self;
+  self.handle = pthread_self();
+  self.is_guest = true;
+  try {
+    std::lock_guard<std::mutex> lock(mutex_);
+    everyone_.push_back(&self);
+  } catch (const std::bad_alloc&) {
+    return;  // the pool's own threads do the work
+  }
+  Work(&self, ends);
+  std::lock_guard<std::mutex> lock(mutex_);
+  everyone_.erase(std::find(everyone_.begin(), everyone_.end(), &self));
+}
+
+void ThreadPool::Dismiss(std::atomic<bool>* ends) noexcept {
+  bool are_asleep;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    *ends = true;
+    are_asleep = guests_asleep_ > 0;
+  }
+  if (are_asleep) guest_work_.notify_all();
+}
+
+void ThreadPool::Work(Worker* self, const std::atomic<bool>& ends) noexcept {
+  const std::chrono::microseconds moment = self->is_guest ? kMomentOfGuests : kMoment;
+  const auto is_called = [&] { return wanted_.load(std::memory_order_relaxed) > 0 || ends; };
+  // A guest is awake when it comes.
+  bool waits_awake = self->is_guest;
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return wanted_ > 0 || ends_; });
-    if (ends_) return;
+    if (waits_awake) {
+      ++awake_;
+      lock.unlock();
+      WaitAwake(moment, is_called);
+      lock.lock();
+      --awake_;
+    }
+    if (self->is_guest) {
+      ++guests_asleep_;
+      guest_work_.wait(lock, is_called);
+      --guests_asleep_;
+    } else {
+      work_.wait(lock, is_called);
+    }
+    if (ends) {
+      // It may have been counted on; another thread does it then.
+      if (self->is_guest && wanted_ > 0) work_.notify_all();
+      return;
+    }
     --wanted_;
     ++active_;
     self->is_at_loop.store(true, std::memory_order_relaxed);
@@ -256,12 +315,7 @@ void ThreadPool::Work(Worker* self) noexcept {
     self->is_at_loop.store(false, std::memory_order_relaxed);
     if (--active_ == 0) done_.notify_one();
     // Its processor is that of the thread that has waited.
-    if (std::exchange(self->is_fetched, false)) continue;
-    ++awake_;
-    lock.unlock();
-    WaitAwake(kMoment, [this] { return wanted_.load(std::memory_order_relaxed) > 0; });
-    lock.lock();
-    --awake_;
+    waits_awake = !std::exchange(self->is_fetched, false);
   }
 }
 

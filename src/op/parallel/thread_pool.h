@@ -6,6 +6,7 @@
 #define MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
 
 #include <mxnet/runtime/error.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <array>
@@ -93,6 +94,11 @@ class ThreadPool {
   /*! \brief Starts threads until there are so many; false where the system has no more. */
   virtual bool Reserve(int workers) noexcept;
 
+  /*! \brief Has the calling thread, which another library has started, do what threads of the pool
+   * do until Dismiss is called with the same flag. */
+  void Serve(const std::atomic<bool>& ends) noexcept;
+  void Dismiss(std::atomic<bool>* ends) noexcept;
+
   /*!
    * \brief A thread that has a loop, shared or not. Each of the others keeps a processor busy,
    * on which a thread of the pool would take turns with it.
@@ -113,9 +119,11 @@ class ThreadPool {
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
  private:
-  /*! \brief A thread of the pool. */
+  /*! \brief A thread of the pool, or a guest that serves it. */
   struct Worker {
-    std::thread thread;
+    std::thread thread; /*!< of no guest */
+    pthread_t handle;
+    bool is_guest;
     std::atomic<bool> is_at_loop{false};
     bool is_fetched{false}; /*!< since it has begun; under mutex_ */
   };
@@ -135,7 +143,7 @@ class ThreadPool {
   void Publish(SharedLoop* loop, int threads);
   void AwaitOthers();
   void Start(int workers) noexcept;
-  void Work(Worker* self) noexcept;
+  void Work(Worker* self, const std::atomic<bool>& ends) noexcept;
   void KeepAway() noexcept;
   Sight Look() noexcept;
   bool Fetch(const Sight& before) noexcept;
@@ -143,6 +151,7 @@ class ThreadPool {
   std::mutex in_use_;
   std::mutex mutex_;
   std::condition_variable work_;
+  std::condition_variable guest_work_;
   std::condition_variable done_;
   SharedLoop* loop_{nullptr};  /*!< taken by whoever still may begin */
   std::atomic<int> wanted_{0}; /*!< threads that may still begin */
@@ -151,8 +160,10 @@ class ThreadPool {
   std::atomic<int> started_{0};
   std::atomic<int> callers_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> everyone_; /*!< guests, too */
+  int guests_asleep_{0};
   int avoided_{-1}; /*!< the processor that no thread runs on; -1 where some may run anywhere */
-  bool ends_{false};
+  std::atomic<bool> ends_{false};
 };
 
 }  // namespace op

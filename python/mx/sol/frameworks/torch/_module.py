@@ -18,6 +18,7 @@ from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
+from ._openmp import beside_openmp
 from ._source import OtherType, TorchSource, check_tensor
 from ._trainer import NOT_READY, Ready, Trainer
 
@@ -108,6 +109,7 @@ class Runner:
         if plan is None:
             compiled = self.compiled
             return lambda args: unflatten([_tensor_of(one) for one in compiled.run(args)])
+        beside_openmp(plan)
         run_one, run_all = _runs_of(plan.__class__)
         if self.is_single:
             return functools.partial(run_one, plan)

@@ -24,6 +24,7 @@ from ...passes import run
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
 from ._module import OptimizedModule
+from ._openmp import prepare_training
 from ._optimizer_kinds import KINDS
 from ._optimizers import Optimizer
 from ._seeds import draw_seed
@@ -213,7 +214,8 @@ class _StepPlan:
         remove_stops(graph)
         run(passes, graph)
         self.plan = plan_of(graph, stores=made.stores)
-        self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"), graph.name)
+        tell = functools.partial(setattr, self, "_run")
+        self._run: Run = Planned(self.plan, tell, graph.name, prepare_training)
         self._optimizer, self._known = optimizer, known
         self._has_seed = training.has_seed
         self._state = StateArrays(module, training.state)

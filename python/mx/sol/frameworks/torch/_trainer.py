@@ -15,6 +15,7 @@ from ..._training import TrainingPlans
 from ._autograd import Version
 from ._held import ModuleTree
 from ._libraries import give_back_code
+from ._openmp import prepare_training
 from ._source import TorchSource
 from .kept import capture_training
 
@@ -123,7 +124,14 @@ class Trainer:
             ]
         limit = compiled.memory_limit
         plans = TrainingPlans(
-            made.graph, wrt, compiled.context, compiled.passes, made.stores, limit, give_back_code
+            made.graph,
+            wrt,
+            compiled.context,
+            compiled.passes,
+            made.stores,
+            limit,
+            give_back_code,
+            prepare_training,
         )
         return Version(source.module, made, plans, wrt)
 
