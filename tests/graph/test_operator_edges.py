@@ -45,6 +45,7 @@ def softmax(x: Any, first: int) -> Any:
 
 
 X = some(2, 3, 4)
+HALVES = onnx_ir.DataType.BFLOAT16.numpy()
 HOT = numpy.zeros((2, 3, 4), "float32")
 for _row in range(2):
     HOT[_row].reshape(-1)[X[_row].argmax()] = 1
@@ -118,6 +119,25 @@ CASES: list[tuple[str, str, int, list[Any], dict[str, Any], list[Any]]] = [
      {"padding_mode": "reflection", "align_corners": 1}, [nested([[[[5]]]])]),
     ("no images", "GridSample", 20, [some(0, 2, 3, 3), some(0, 4, 5, 2)], {},
      [numpy.zeros((0, 2, 4, 5), "float32")]),
+    ("classes that are not likely", "SoftmaxCrossEntropyLoss", 13,
+     [floats([0, -200], [-300, 0]), ints(1, 0)], {"reduction": "none"},
+     [floats(200, 300), floats([0, -200], [-300, 0])]),
+    ("a class that is left out", "SoftmaxCrossEntropyLoss", 13,
+     [floats([0, -200], [7, 7], [0, -numpy.inf]), ints(1, -9, 1), floats(1, 3)],
+     {"ignore_index": -9, "reduction": "mean"}, [numpy.array(numpy.inf, "float32")]),
+    ("weights of classes", "NegativeLogLikelihoodLoss", 22,
+     [floats([-1, -2], [-3, -4], [-9, -9]), ints(1, 0, 9), floats(1, 3)], {"ignore_index": 9},
+     [numpy.array((2 * 3 + 3) / 4, "float32")]),
+    ("a sum of many", "NegativeLogLikelihoodLoss", 22,
+     [numpy.full((512, 1), -0.5).astype(HALVES), numpy.zeros(512, "int64")], {"reduction": "sum"},
+     [numpy.array(256).astype(HALVES)]),
+    ("a scale of another type", "RMSNormalization", 23,
+     [numpy.ones((1, 2000)).astype(HALVES), numpy.full(2000, 2, "float32")], {},
+     [numpy.full((1, 2000), 2).astype(HALVES)]),
+    ("a sum of many", "CumSum", 14, [numpy.ones(1024).astype(HALVES), numpy.array(0)], {},
+     [numpy.arange(1, 1025).astype(HALVES)]),
+    ("a mean of many", "Mean", 13, [numpy.ones(1).astype(HALVES)] * 512, {},
+     [numpy.ones(1).astype(HALVES)]),
     ("scales of filters", "QLinearConv", 10,
      [numpy.array([[[2, 4, 6]]], "uint8"), numpy.array(1, "float32"), numpy.array(2, "uint8"),
       numpy.array([[[3]], [[5]]], "int8"), floats(1, 0.5), numpy.array([1, 1], "int8"),

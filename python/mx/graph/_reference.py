@@ -11,7 +11,7 @@ import numpy
 import onnx
 from onnx.reference.op_run import OpRun
 
-from . import _reference_images, _reference_texts
+from . import _reference_images, _reference_losses, _reference_texts
 from ._regions import parts_of_regions
 from ._slices import python_slice
 
@@ -137,4 +137,5 @@ class Unique(OpRun):
 
 
 OPERATORS = [GatherElements, MaxRoiPool, Multinomial, ScatterElements, Slice, Unique]
-OPERATORS += [*_reference_images.OPERATORS, *_reference_texts.OPERATORS]
+for _more in (_reference_images, _reference_losses, _reference_texts):
+    OPERATORS += _more.OPERATORS

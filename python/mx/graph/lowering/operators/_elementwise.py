@@ -140,10 +140,10 @@ def _pow_of_integer(to: Lowering, a: Value, b: Value) -> Value:
 
 @rule("Mean", since=8)
 def _mean(to: Lowering, first: Value, *others: Value) -> Value:
-    total = first
+    total = widened(to, first)
     for other in others:
         total = to.call(np.add, total, other)
-    return of_type(to.call(np.divide, total, float(1 + len(others))), first.dtype)
+    return cast(to, to.call(np.divide, total, float(1 + len(others))), first.dtype)
 
 
 @rule("Where", since=9)

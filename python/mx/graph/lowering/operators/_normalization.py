@@ -99,7 +99,9 @@ def _rms_normalization(
     mean = to.call(np.mean, to.call(np.square, wide), axis=axes, keepdims=True)
     root = to.call(np.sqrt, to.call(np.add, mean, epsilon))
     whole = cast(to, to.call(np.divide, wide, root), x.dtype)
-    return of_type(to.call(np.multiply, whole, scale), x.dtype)
+    if scale.dtype != x.dtype:
+        whole, scale = cast(to, whole, wide.dtype), cast(to, scale, wide.dtype)
+    return cast(to, to.call(np.multiply, whole, scale), x.dtype)
 
 
 def _per_channel(to: Lowering, x: Value, scale: Value, bias: Value) -> Value:

@@ -12,7 +12,7 @@ from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import FLOATS, cast, converted, of_type
+from ._elementwise import FLOATS, cast, converted, of_type, widened
 from ._pieces import axis_slice
 
 Reduce = Callable[[Lowering, Value, Any, bool], Value]
@@ -165,7 +165,9 @@ def _scan(function: Any, neutral: int) -> Any:
         along = int(to.elements(axis).reshape(()))
         backwards = slice(None, None, -1)
         given = axis_slice(to, x, along, backwards) if reverse else x
-        made: Value = to.call(function, given, axis=along, dtype=x.dtype)
+        # Sums of few bits do not grow any more before long.
+        wide = widened(to, given)
+        made = cast(to, to.call(function, wide, axis=along, dtype=wide.dtype), x.dtype)
         if exclusive and x.shape[along]:
             shape = list(x.shape)
             shape[along] = 1

@@ -34,7 +34,9 @@ def _running(operator: str) -> Any:
         before, extent, behind = around(x.shape, _axis(axes[0], len(x.shape)))
         kind = type_of(x.dtype)
         wide = "" if kind.is_float else "(uint64_t)"
-        joined = kind.rounded(f"({kind.value})({wide}total {sign} {wide}v)")
+        joined = f"({kind.value})({wide}total {sign} {wide}v)"
+        if not kind.is_float:  # of few bits, sums would not grow any more before long
+            joined = kind.rounded(joined)
         at = f"{extent} - 1 - k" if attributes.get("reverse", 0) else "k"
         steps = [f"const {kind.value} v = {kind.load('x[at]')};", f"total = {joined};"]
         stored = f"y[at] = {kind.store('total')};"
