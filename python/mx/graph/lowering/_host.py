@@ -83,7 +83,7 @@ class HostNode:
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs; GraphError where the reference implementation fails, with its reason."""
-        self._check(inputs)
+        self.check(inputs)
         feeds = {name: value for name, value in zip(self.proto.input, inputs, strict=True) if name}
         try:
             custom = find(self.node.domain, self.node.op_type)
@@ -94,7 +94,7 @@ class HostNode:
                 return [numpy.asarray(one) for one in made[: len(self.proto.output)]]
             if self.node.op_type == "Optional":  # of which the evaluator makes a list of one
                 return [inputs[0] if inputs else None]
-            computed = self._by_numpy(inputs)
+            computed = self.by_numpy(inputs)
             if computed is not None:
                 return computed
             self._check_ignored(inputs)
@@ -117,8 +117,8 @@ class HostNode:
             )
         return found
 
-    def _by_numpy(self, inputs: Sequence[Any]) -> list[Any] | None:
-        """The outputs where NumPy has a function for the node."""
+    def by_numpy(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """The outputs where NumPy has a function for the node; None where not."""
         attributes = attributes_by_name(self.node)
         if (
             self.node.domain
@@ -129,7 +129,7 @@ class HostNode:
         count = len(self.node.outputs)
         return by_numpy(self.node.op_type, attributes, inputs, count, self.opset[""])
 
-    def _check(self, inputs: Sequence[Any]) -> None:
+    def check(self, inputs: Sequence[Any]) -> None:
         """GraphError for inputs that cannot be right."""
         since = since_version(self.node, self.opset[self.node.domain])
         check_node(self.node, since, [_as_value(one) for one in inputs])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy
 import onnx_ir
 
-from ...graph import OPSET
+from ...graph import OPSET, GraphError
 from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
 from ...graph.lowering._node import has_subgraphs, since_version
@@ -19,7 +19,7 @@ from ..gradient._rules import Call
 from ..gradient._rules import Declined as NotExpanded
 from ..gradient._writer import Writer
 from ._expansions import expansion_of
-from ._program import Value
+from ._program import Value, constant_of
 
 if TYPE_CHECKING:
     from ._lower import Lowering
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 def by_body(to: Lowering, host: HostNode, inputs: Sequence[Value | None]) -> list[Value]:
     """What the nodes give that the operator is short for. Declined where one has no kernel."""
+    if host.node.op_type == "CenterCropPad":
+        inputs = [inputs[0], _wide(inputs[1])]  # of which onnx's nodes take 64 bits alone
     tensors = [None if one is None else Tensor(one.shape, one.dtype) for one in inputs]
     function = body_of(host.proto, tensors, host.opset, nested=True)
     values = dict(zip(function.inputs, inputs, strict=False))
@@ -34,6 +36,11 @@ def by_body(to: Lowering, host: HostNode, inputs: Sequence[Value | None]) -> lis
     _lower_all(to, function, values, opset, "its body")
     found = [values.get(value) for value in function.outputs[: len(host.node.outputs)]]
     return [value for value in found if value is not None]
+
+
+def _wide(value: Value | None) -> Value | None:
+    known = None if value is None else value.constant
+    return value if known is None else constant_of(known.astype("int64"))
 
 
 def by_expansion(to: Lowering, host: HostNode, inputs: Sequence[Value | None]) -> list[Value]:
@@ -84,7 +91,7 @@ def _lower_all(
         for node in nodes:
             made, _ = to.outputs(node, values, opset)
             values.update(zip(node.outputs, made, strict=False))
-    except Declined as error:
+    except (Declined, GraphError) as error:
         del to.steps[before:]  # nothing is left of what is lowered in part
         raise Declined(f"{where}: {node.op_type}: {error}") from None
     finally:

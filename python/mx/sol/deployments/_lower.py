@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy
 import onnx_ir
 
 from ...graph import Graph, GraphError
+from ...graph._spec import dtype_of
 from ...graph.lowering._followers import followers_of
 from ...graph.lowering._host import HostNode
 from ...graph.lowering._node import PRECISION, attributes_of, describe, has_subgraphs, since_version
@@ -79,6 +82,10 @@ class Lowering:
         return program
 
     def _input(self, value: onnx_ir.Value) -> Value:
+        if value.type is not None and not isinstance(value.type, onnx_ir.TensorType):
+            raise GraphError(
+                f"{self._name}: input {value.name!r}: expected a tensor, got {dtype_of(value)}"
+            )
         shape = None if value.shape is None else list(value.shape)
         if shape is None or not all(isinstance(extent, int) for extent in shape):
             raise GraphError(
@@ -114,6 +121,8 @@ class Lowering:
     def copy(self, value: Value, to: Value, label: str) -> None:
         """Adds what copies all elements of a value into the memory of another."""
         value = self.first(value)
+        if not value.size:
+            return
         kernel = emit(self.target, "Identity", [value.spec])
         self.steps.append(Call((value,), (to,), kernel, label))
 
@@ -255,6 +264,8 @@ class Lowering:
 
     def _call(self, fused: Fused, label: str) -> list[Value]:
         kernel = fused.kernel
+        if not any(math.prod(spec.shape) for spec in kernel.outputs):
+            return [constant_of(numpy.zeros(one.shape, one.dtype)) for one in kernel.outputs]
         constants = list(map(constant_of, kernel.constants))
         outputs = [Value(spec.shape, spec.dtype) for spec in kernel.outputs]
         read = read_inputs(kernel)

@@ -41,6 +41,11 @@ class GraphSource(Source):
         shapes: list[Shape] = []
         lengths: dict[str, int | None] = {}
         for number, spec in enumerate(self.graph.inputs):
+            if spec.dtype is not None and "(" in spec.dtype:
+                raise ValueError(
+                    f"sol.optimize: {self.name}: input {spec.name!r}: expected a tensor, got "
+                    f"{spec.dtype}, of which mx.graph.Plan takes lists"
+                )
             example = None if self.example is None else self.example[number].shape
             if spec.shape is None:
                 if example is None:
