@@ -148,7 +148,9 @@ def _reduce(d: Draw, schema: Any) -> tuple[Any, ...]:
 def _line(d: Draw, schema: Any) -> tuple[Any, ...]:
     name = schema.name
     is_arg = name.startswith("Arg")
-    x = d.like(schema, d.shape(1))
+    # Whether NaN is the largest is nobody's word.
+    special = 0.0 if name == "Hardmax" else 0.15
+    x = d.array(d.shape(1), d.dtype(schema), special)
     if x.dtype.kind == "f" and d.chance(0.3):
         x = numpy.round(x / 2).astype(x.dtype)  # so that several are the same
     if is_arg and 0 in x.shape:

@@ -21,7 +21,7 @@ def _fit(d: Draw, schema: Any, extents: Any, kernel: Any) -> dict[str, Any]:
         while (kernel[i] - 1) * gaps[i] + 1 > extents[i] and kernel[i] > 1:
             kernel[i] -= 1
     auto = d.pick(None, None, None, "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
-    if max(gaps) > 1 and auto and auto.startswith("SAME"):
+    if max(gaps) > 1 and auto and (auto.startswith("SAME") or schema.name == "LpPool"):
         auto = None  # the references take windows without gaps for that
     if auto:
         given["auto_pad"] = auto
