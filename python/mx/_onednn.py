@@ -66,7 +66,7 @@ def load() -> OneDNN:
     except OSError as error:
         raise ImportError(f"oneDNN cannot be used: {error}") from error
     loaded: OneDNN = library
-    give_back_code()
+    _code().give_back()
     return loaded
 
 
@@ -76,5 +76,7 @@ def _code() -> Code:
 
 
 def give_back_code() -> None:
-    """Gives the memory back that loading oneDNN, or making kernels, has taken for code."""
-    _code().give_back()
+    """Gives the memory back that making kernels has taken for code, if oneDNN is loaded: some
+    kernels that are called after it are mx's own."""
+    if load.cache_info().currsize:
+        _code().give_back()

@@ -4,6 +4,10 @@ The onnx package's own tests have one case of most things; these are versions, a
 empty tensors, element types and options that they have not.
 """
 
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
 import numpy
 import onnx_ir
 import pytest
@@ -11,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mx.graph import Graph
+from mx.graph.lowering import BACKENDS, _table
 from mx.graph.plan import Plan
 
 
@@ -178,3 +183,31 @@ def check(model, given, expected):
         rtol = 2e-3 if other.dtype == "float16" else 1e-4
         exact = numpy.asarray(one).astype("float64")
         numpy.testing.assert_allclose(exact, other.astype("float64"), rtol, 1e-5)
+
+
+RULES = {rule for each in BACKENDS for versions in each.rules.values() for _, rule in versions}
+
+
+def test_what_rules_take_without_a_look_at_their_signatures() -> None:
+    """They take no more than their signatures say, and with the usual attributes as much."""
+    usual = 0
+    for rule in RULES:
+        parameters = inspect.signature(rule).parameters.values()
+        of_name = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+        for count in range(len(parameters) + 1):
+            for missing in ((False,) * count, (True,) * count, (*(False,) * (count - 1), True)):
+                for names in ((), of_name, of_name[:1], [*of_name, "nothing"]):
+                    takes = _table._takes(rule, missing, tuple(names))
+                    assert not takes or _slowly(rule, missing, names)
+                    usual += takes
+    assert usual > len(RULES)
+
+
+def _slowly(rule: Any, missing: Sequence[bool], names: Sequence[str]) -> bool:
+    signature = inspect.signature(rule)
+    given = signature.bind(None, *missing, **dict.fromkeys(names)).arguments
+    return all(
+        not given.get(one.name) or one.default is not one.empty
+        for one in list(signature.parameters.values())[1:]
+        if one.kind is one.POSITIONAL_OR_KEYWORD
+    )

@@ -96,9 +96,28 @@ class Backend:
             raise Declined("its kernel would make a number of a NaN")
 
 
+def _takes(rule: Rule, missing: tuple[bool, ...], attributes: tuple[str, ...]) -> bool:
+    """Whether a rule certainly takes them; a signature tells more where it may not."""
+    code = getattr(rule, "__code__", None)
+    if code is None or code.co_posonlyargcount or hasattr(rule, "__wrapped__"):
+        return False
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return False
+    count, given = code.co_argcount, 1 + len(missing)
+    needed = count - len(rule.__defaults__ or ())
+    if not needed <= given <= count or any(missing[: needed - 1]):
+        return False
+    defaults = rule.__kwdefaults__ or {}
+    by_name = code.co_varnames[count : count + code.co_kwonlyargcount]
+    allowed = {*code.co_varnames[given:count], *by_name}
+    return allowed.issuperset(attributes) and {*defaults, *attributes}.issuperset(by_name)
+
+
 @functools.lru_cache(maxsize=4096)
 def _reason(rule: Rule, missing: tuple[bool, ...], attributes: tuple[str, ...]) -> str | None:
     """Why a rule does not take so many inputs, of which some are missing, or these attributes."""
+    if _takes(rule, missing, attributes):  # in a tenth of the time
+        return None
     signature = inspect.signature(rule)
     try:
         signature.bind(None, *missing, **dict.fromkeys(attributes))
