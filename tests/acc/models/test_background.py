@@ -22,7 +22,7 @@ import pytest
 import mx
 from mx._library import PATH as OPERATORS
 from mx.graph import PartitionedPlan, Plan, explain
-from mx.graph.partition import _background
+from mx.graph.partition import _background, _starts
 from mx.graph.partition._compiled import Compiler
 from tests.graph.build import graph_of
 
@@ -276,6 +276,31 @@ def test_from_the_cache(load_refacc, tmp_path, monkeypatch) -> None:
     assert sign_of(plan) == sign_of(plan) == 1
     event.set()
     assert plan.wait() and sign_of(plan) == -1
+
+
+# The part of the seconds of compiling that the CPU's answer may take, and whose is the first answer
+# of a second start.
+SOONER = {"the CPU": (1e9, 1), "the device": (0.0, -1)}
+
+
+@pytest.mark.parametrize(("part", "sign"), SOONER.values(), ids=SOONER)
+@pytest.mark.parametrize("first_waits", [False, True])
+def test_who_is_sooner(load_refacc, tmp_path, monkeypatch, part, sign, first_waits) -> None:
+    """The second time it is known, if the CPU has answered the first time."""
+    monkeypatch.setenv("MXNET_CACHE", "1")
+    monkeypatch.setenv("MXNET_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_starts, "_FEW_SECONDS", 1e9)
+    monkeypatch.setattr(_starts, "_SMALL_PART", part)
+    monkeypatch.setattr(_background, "_PAUSE", 60)
+    ctx = load_refacc("behind", WRONG="Mul")
+    with_weights(FIXED, a=2).save(tmp_path / "m.onnx")
+    plan = PartitionedPlan(mx.graph.load(tmp_path / "m.onnx"), ctx, background=True)
+    assert first_waits or sign_of(plan) == 1
+    assert plan.wait() and sign_of(plan) == -1
+    plan = PartitionedPlan(mx.graph.load(tmp_path / "m.onnx"), ctx, background=True)
+    assert sign_of(plan) == (-1 if first_waits else sign)
+    assert plan.wait() and sign_of(plan) == -1 and origins(plan) == ["cache"]
+    assert ctx.configure()["compiled"] == "1"
 
 
 # -- what may happen meanwhile --

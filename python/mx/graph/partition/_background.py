@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import os
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -29,11 +30,11 @@ from ._maker import Maker
 from ._placement import Outdated, Placement
 from ._starts import Start
 
-# What is kept of a whole model takes no longer to load than the CPU to plan, unless the library is
-# slow. The first run waits for it for so many seconds.
+# What is kept of a whole model is loaded sooner than the CPU has planned, unless the model is small
+# or the library slow. The first run waits for it for so many seconds.
 _PATIENCE = 1.0
-# What has to be compiled waits for the first answer, which takes up to 1.4 times as long beside it
-# on two cores: for so many seconds where nobody has asked yet, for _PATIENCE where somebody has.
+# Others wait for the first answer, which takes up to 1.4 times as long beside a load on two cores:
+# for so many seconds where nobody has asked yet, for _PATIENCE where somebody has.
 _PAUSE = 0.02
 
 
@@ -63,6 +64,8 @@ class Loading:
         self._making = threading.Lock()  # of these two
         self._has_begun = False  # to answer
         self._has_answered = threading.Event()
+        self._answer_seconds = 0.0
+        self._is_cpu_first = False  # although the cache has the model
         self._takes_long = threading.Event()  # or has ended
         self._ended = threading.Event()
         self._is_outdated = False
@@ -106,10 +109,14 @@ class Loading:
         if self._is_outdated or self.is_over and self.result is not None:
             raise Outdated
         self._has_begun = True
+        begin = time.perf_counter()
         try:
             placement = self.placement()
             contents = dict(zip(placement.inputs, given.values(), strict=True))
-            return placement.run(contents, recorder)
+            outputs = placement.run(contents, recorder)
+            if not self._has_answered.is_set():
+                self._answer_seconds = time.perf_counter() - begin
+            return outputs
         finally:
             self._has_answered.set()
 
@@ -139,8 +146,9 @@ class Loading:
         return previous
 
     def start(self) -> bool:
-        """Loads what the cache has of a whole model; whether there is more to do."""
-        self._make(lambda: self._maker.started(self.key, self._whole))
+        """Loads what the cache has of a whole model, unless the CPU's answer comes first; whether
+        there is more to do."""
+        self._make(self._started)
         is_to_do = self.result is None and self._error is None
         if is_to_do:
             self._takes_long.set()
@@ -183,10 +191,18 @@ class Loading:
         self._ended.set()
         self._takes_long.set()
 
-    def _placed(self) -> Placement:
+    def _started(self) -> Start | None:
+        self._is_cpu_first = self._maker.cpu_is_sooner(self.key)
+        return None if self._is_cpu_first else self._maker.started(self.key, self._whole)
+
+    def _placed(self) -> Placement | Start:
+        if self._is_cpu_first:
+            started = self._maker.started(self.key, self._whole)
+            if started is not None:
+                return started
         with self._making:
             graph = self._inferred()
-        return self._maker.placed(self.key, graph, self.take_previous())
+        return self._maker.placed(self.key, graph, self.take_previous(), self._answer_seconds)
 
     def _inferred(self) -> Graph:
         """The graph with all types. What executes it on the CPU and what is loaded share it, as

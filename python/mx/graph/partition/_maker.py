@@ -60,6 +60,7 @@ class Maker:
         self.source = graph.unread() if starts else None
         self._graph: Graph | None = None
         interface = None if self.source is None else self.source.interface
+        self._has_interface = interface is not None  # which was kept with a start
         if interface is None:
             self._graph = options.prepared(graph.copy())
             values = self._graph.model.graph.inputs
@@ -87,17 +88,28 @@ class Maker:
     def started(self, specs: Sequence[Any], whole: Callable[[], Placement]) -> Start | None:
         """What a second start needs of a placement, where the cache has it; `whole` makes all of
         it."""
-        if self._starts is None or self._options.verify or self._options.mode() == "whole":
+        if self._options.verify or self._options.mode() == "whole":
             return None
-        if self.source is None or self.source.interface is None:
+        if self._starts is None or not self._has_interface:
             return None
         return self._starts.find(specs, self.inputs, whole)
 
+    def cpu_is_sooner(self, specs: Sequence[Any]) -> bool:
+        """Whether the CPU's first answer comes before such a start could give one."""
+        return (
+            self._has_interface and self._starts is not None and self._starts.cpu_is_sooner(specs)
+        )
+
     def placed(
-        self, specs: Sequence[Any], graph: Graph, previous: Placement | None = None
+        self,
+        specs: Sequence[Any],
+        graph: Graph,
+        previous: Placement | None = None,
+        answer_seconds: float = 0.0,
     ) -> Placement:
         """Where the nodes run for inputs of these shapes and types, for which `graph` is inferred.
-        `previous` is that of the graph with other weights."""
+        `previous` is that of the graph with other weights. The CPU took so many seconds for the
+        first answer, 0 where it gave none."""
         mode = self._options.mode()
         saved = self._device.compiler.saved_answers(specs) if mode != "whole" else None
         answers = None if saved is None else [Answer(*answer) for answer in saved]
@@ -115,7 +127,7 @@ class Maker:
             previous=previous,
         )
         if self._starts is not None and not options.verify and mode != "whole":
-            self._starts.keep(specs, placement, self.graph.model.graph)
+            self._starts.keep(specs, placement, self.graph.model.graph, answer_seconds)
         return placement
 
     def on_cpu(self, graph: Graph) -> Placement:

@@ -30,6 +30,12 @@ from ._wiring import Part
 
 _ModelGraph = ffi.get_class("mx.acc.ModelGraph")
 
+# Where the CPU's first answer took fewer seconds, and a smaller part of those that the library has
+# compiled for, it is there sooner than the model can be loaded: of OpenVINO that takes 0.4 to 0.55
+# of them for small models. Reading the graph takes as long again as what was measured.
+_FEW_SECONDS = 0.03
+_SMALL_PART = 0.3
+
 
 class Start:
     """A graph that is one model of the device, of which nothing else is known."""
@@ -91,6 +97,21 @@ class Starts:
         self._hashes: list[str] | None = None
         self._plan_options = list(plan_options)
 
+    def cpu_is_sooner(self, specs: Sequence[Any]) -> bool:
+        """Whether the CPU gives its first answer before the model could be loaded, as it was seen
+        of a graph that differs in weights at most: they are not looked at."""
+        cache, key = self._entry("answer", specs)
+        file = cache.open(key) if cache is not None and Cache.has(key) else None
+        if file is None:
+            return False
+        with file:
+            about = file.about
+        try:
+            answer, seconds = float(about["answer"]), float(about["seconds"])
+        except (KeyError, TypeError, ValueError):
+            return False
+        return answer < min(_FEW_SECONDS, _SMALL_PART * seconds)
+
     def find(
         self,
         specs: Sequence[Any],
@@ -98,7 +119,7 @@ class Starts:
         placement: Callable[[], Placement],
     ) -> Start | None:
         """For inputs of these shapes and types; None where the cache has none."""
-        cache, key = self._entry(specs)
+        cache, key = self._entry("start", specs)
         file = cache.open(key) if cache is not None and Cache.has(key) else None
         if file is None:
             return None
@@ -115,14 +136,21 @@ class Starts:
         loaded = self._device.compiler.load_kept(graph, digest, nodes)
         return None if loaded is None else Start(self._device, inputs, loaded, placement)
 
-    def keep(self, specs: Sequence[Any], placement: Placement, graph: onnx_ir.Graph) -> None:
-        """Keeps what `find` gives, where the placement is one model that the cache has whole."""
+    def keep(
+        self,
+        specs: Sequence[Any],
+        placement: Placement,
+        graph: onnx_ir.Graph,
+        answer_seconds: float,
+    ) -> None:
+        """Keeps what `find` gives, where the placement is one model that the cache has whole. The
+        CPU took so many seconds for the first answer of the graph, 0 where it gave none."""
         models = placement.models()
         interface = self._unread.interface or Interface.of(graph)
         if len(models) != 1 or placement.single_model() is None or interface is None:
             return
         (loaded,) = models
-        cache, key = self._entry(specs)
+        cache, key = self._entry("start", specs)
         if cache is None or not self._device.compiler.has_whole(loaded.digest):
             return
         name = graph.name or "graph"
@@ -135,21 +163,30 @@ class Starts:
                 "digest": loaded.digest,
                 **_rows_of(placement.pieces[0].part),
             }
-            with cache.locked(key):
-                cache.write(key, lambda writer: about)
+            _write(cache, key, about)
+        _, key = self._entry("answer", specs)
+        if answer_seconds and not Cache.has(key):
+            about = {
+                "accelerator": self._device.name,
+                "graph": f"{name}: first answer of the CPU",
+                "seconds": loaded.seconds,
+                "answer": answer_seconds,
+            }
+            _write(cache, key, about)
         _interfaces.keep(cache, self._unread.structure, interface, name)
 
-    def _entry(self, specs: Sequence[Any]) -> tuple[Cache | None, str]:
-        """The cache, and the key there; None where it cannot be used."""
+    def _entry(self, what: str, specs: Sequence[Any]) -> tuple[Cache | None, str]:
+        """The cache, and the key there; None where it cannot be used. A "start" depends on the
+        weights, and what else there is does not."""
         cache, identity = self._device.compiler.cache()
         if cache is None:
             return None, ""
-        if self._hashes is None:
+        if what == "start" and self._hashes is None:
             self._hashes = self._unread.elements.hashes(self._device.hash_key)
         parts = [
-            "start",
+            what,
             self._unread.structure,
-            self._hashes,
+            self._hashes if what == "start" else None,
             identity,
             sorted(self._device.options.items()),
             self._plan_options,
@@ -157,6 +194,11 @@ class Starts:
         ]
         text = json.dumps(parts, default=repr)
         return cache, sha256(text.encode()).hexdigest()[:40]
+
+
+def _write(cache: Cache, key: str, about: dict[str, Any]) -> None:
+    with cache.locked(key):
+        cache.write(key, lambda writer: about)
 
 
 def _rows_of(part: Part) -> dict[str, list[Any]]:
