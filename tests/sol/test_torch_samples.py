@@ -1,6 +1,6 @@
 """A part of the samples that torch tests its own modules and operators with.
 
-`MXFFI_TEST_TURN` chooses another of the ten parts; `python -m tests.sol.samples` runs all.
+`MXFFI_TEST_TURN` chooses another of the twenty parts; `python -m tests.sol.samples` runs all.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 # How many parts the samples are in, of which a run of the tests takes one.
-TURNS = 10
+TURNS = 20
 
 
 @dataclass
