@@ -162,7 +162,7 @@ class Loading:
     def compile(self) -> None:
         """Loads or compiles all models."""
         self._make(self._placed)
-        self._graph = self._previous = None
+        self._graph = None  # but the placement before, if it is given up, is the next load's
 
     def _make(self, make: Callable[[], Placement | Start | None]) -> None:
         """Keeps what is made, and what is raised."""
