@@ -25,8 +25,14 @@ _ROUNDED = ("QLinearConv", "QLinearMatMul", "QuantizeLinear", "DynamicQuantizeLi
 
 # What errors say of what somebody is not meant for.
 _LIMITS = {
-    # onnx's inference of RMSNormalization knows one type of elements alone.
-    "deployed": ("cannot be deployed", "expected a tensor, got seq", "has inconsistent type"),
+    # onnx's inference knows one type of RMSNormalization, and no MeanVarianceNormalization without
+    # axes.
+    "deployed": (
+        "cannot be deployed",
+        "expected a tensor, got seq",
+        "has inconsistent type",
+        "must be specified for a Constant",
+    ),
     "optimized": ("expected a tensor, got seq",),
 }
 

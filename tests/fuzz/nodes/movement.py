@@ -289,6 +289,8 @@ def _one_hot(d: Draw, schema: Any) -> tuple[Any, ...]:
     depth = d.between(1, 6)
     low = 0 if kind.startswith("uint") else -depth - 2
     indices = numpy.asarray(d.random.integers(low, depth + 3, d.shape(0, 3))).astype(kind)
+    if schema.since_version >= 28:  # of which onnx's inference knows no index alone
+        indices = numpy.atleast_1d(indices)
     many = scalar(depth, d.dtype(schema, 1, "int64", "int32", "float32"))
     many = many if d.chance() else many.reshape(1)
     given = d.given(axis=d.axis(indices.ndim + 1))

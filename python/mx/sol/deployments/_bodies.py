@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import onnx_ir
@@ -31,7 +31,9 @@ def by_body(to: Lowering, host: HostNode, inputs: Sequence[Value | None]) -> lis
         inputs = [inputs[0], _wide(inputs[1])]  # of which onnx's nodes take 64 bits alone
     tensors = [None if one is None else Tensor(one.shape, one.dtype) for one in inputs]
     function = body_of(host.proto, tensors, host.opset, nested=True)
-    values = dict(zip(function.inputs, inputs, strict=False))
+    # Inputs that are not given are none, however many the node has.
+    values: dict[onnx_ir.Value, Any] = dict.fromkeys(function.inputs)
+    values.update(zip(function.inputs, inputs, strict=False))
     opset = {**host.opset, **function.opset_imports}
     _lower_all(to, function, values, opset, "its body")
     found = [values.get(value) for value in function.outputs[: len(host.node.outputs)]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -19,6 +19,7 @@ from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
+_HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 # An element's position along an axis, its weight, None for 1, and whether there is such an element.
 Tap = tuple[ir.Value, ir.Value | None, ir.Value]
 # The coefficient of cubic convolution that ONNX and torch take.
@@ -126,7 +127,41 @@ def _cubic_weights(to: Writer, part: ir.Value) -> list[ir.Value]:
     return [far(to.Add(part, 1.0)), near(part), near(rest), far(to.Add(rest, 1.0))]
 
 
+_Rule = Callable[[Writer, Call], ir.Value]
+
+
+def _in_float32(rule: _Rule) -> _Rule:
+    """Has all be in float32 that has fewer bits: positions would be between other elements."""
+
+    def write(to: Writer, call: Call) -> ir.Value:
+        dtype = dtype_of(call.x)
+        if dtype not in _HALVES:
+            return rule(to, call)
+        node = ir.Node(
+            "",
+            call.node.op_type,
+            [
+                one if one is None or one.dtype not in _HALVES else _cast(to, one)
+                for one in call.node.inputs
+            ],
+            call.node.attributes.values(),
+        )
+        made = rule(to, Call(node, (None,), ()))
+        for index in range(len(node.inputs)):  # which is nowhere
+            node.replace_input_with(index, None)
+        return to.cast(made, dtype)
+
+    return write
+
+
+def _cast(to: Writer, value: ir.Value) -> ir.Value:
+    made = to.cast(value, ir.DataType.FLOAT)
+    made.shape = value.shape
+    return made
+
+
 @expansion("GridSample")
+@_in_float32
 def _grid_sample(to: Writer, call: Call) -> ir.Value:
     x, grid = call.input(0), call.input(1)
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(
@@ -224,6 +259,7 @@ def _affine_grid_of(to: Writer, call: Call, aligned: bool) -> ir.Value:
 
 
 @expansion("RoiAlign")
+@_in_float32
 def _roi_align(to: Writer, call: Call) -> ir.Value:
     """The mean, or the maximum, of a few positions in each part of each region."""
     x, regions, batch = call.input(0), call.input(1), call.input(2)
@@ -316,6 +352,7 @@ def _max_roi_pool(to: Writer, call: Call) -> Sequence[ir.Value | None]:
 
 
 @expansion("DeformConv")
+@_in_float32
 def _deform_conv(to: Writer, call: Call) -> ir.Value:
     """What each position of a window reads, and the sum of its products with the weight."""
     x, weight, offset = call.input(0), call.input(1), call.input(2)
