@@ -44,7 +44,7 @@ class GraphSource(Source):
             if spec.dtype is not None and "(" in spec.dtype:
                 raise ValueError(
                     f"sol.optimize: {self.name}: input {spec.name!r}: expected a tensor, got "
-                    f"{spec.dtype}, of which mx.graph.Plan takes lists"
+                    f"{spec.dtype}, which mx.graph.Plan takes"
                 )
             example = None if self.example is None else self.example[number].shape
             if spec.shape is None:
