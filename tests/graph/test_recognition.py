@@ -155,6 +155,44 @@ PADS = {
     "that follows from the input": (
         f"{CONV} {{ h = Pad(x, p) y = Conv<auto_pad=\"SAME_UPPER\">(h, w) }}", ["Pad", "Conv"], 0,
     ),
+    "with channels last": (
+        f"""{CONV} {{ g = Transpose<perm=[0,2,3,1]>(x) h = Pad(g, u)
+        i = Transpose<perm=[0,3,1,2]>(h) y = Conv<pads=[1,0,0,1]>(i, w) }}""".replace(
+            "int64[8] p", "int64[8] u = {0,1,0,0,0,2,3,0}, int64[8] p"
+        ),
+        ["Transpose", "Transpose", "Conv"], 1,
+    ),
+    "transposed for others, too": (
+        f"""{CONV} {{ h = Pad(x, p) i = Transpose<perm=[0,1,3,2]>(h) g = Conv(i, w) k = Relu(i)
+        j = Conv(k, w) y = Add(g, j) }}""",
+        ["Pad", "Transpose", "Conv", "Relu", "Conv", "Add"], 0,
+    ),
+    "before a pool of no negative elements": (
+        f"""{CONV} {{ g = Relu(x) h = Pad(g, p)
+        y = MaxPool<kernel_shape=[3,3], pads=[1,0,0,1], strides=[2,2]>(h) }}""",
+        ["Relu", "MaxPool"], 1,
+    ),
+    "before a pool of clipped elements": (
+        f"{CONV} {{ g = Clip(x, v) h = Pad(g, p) y = MaxPool<kernel_shape=[3,3]>(h) }}",
+        ["Clip", "MaxPool"], 1,
+    ),
+    "before a pool of negative elements": (
+        f"{CONV} {{ g = Neg(x) h = Pad(g, p) y = MaxPool<kernel_shape=[3,3]>(h) }}",
+        ["Neg", "Pad", "MaxPool"], 0,
+    ),
+    "before a pool with windows of zeros": (
+        f"{CONV} {{ g = Relu(x) h = Pad(g, p) y = MaxPool<kernel_shape=[1,2]>(h) }}",
+        ["Relu", "Pad", "MaxPool"], 0,
+    ),
+    "before a pool with holes": (
+        f"{CONV} {{ g = Relu(x) h = Pad(g, p) y = MaxPool<kernel_shape=[3,2], dilations=[1,2]>(h) }}",
+        ["Relu", "Pad", "MaxPool"], 0,
+    ),
+    "before a pool that tells positions": (
+        f"""{CONV} {{ g = Relu(x) h = Pad(g, p) i, k = MaxPool<kernel_shape=[3,3]>(h)
+        l = Cast<to=1>(k) y = Add(i, l) }}""",
+        ["Relu", "Pad", "MaxPool", "Cast", "Add"], 0,
+    ),
 }  # fmt: skip
 SCALES = {
     "factors and offsets": (
