@@ -185,7 +185,8 @@ PADS = {
         ["Relu", "Pad", "MaxPool"], 0,
     ),
     "before a pool with holes": (
-        f"{CONV} {{ g = Relu(x) h = Pad(g, p) y = MaxPool<kernel_shape=[3,2], dilations=[1,2]>(h) }}",
+        f"""{CONV} {{ g = Relu(x) h = Pad(g, p)
+        y = MaxPool<kernel_shape=[3,2], dilations=[1,2]>(h) }}""",
         ["Relu", "Pad", "MaxPool"], 0,
     ),
     "before a pool that tells positions": (

@@ -55,7 +55,7 @@ def _merge(node: onnx_ir.Node) -> list[str]:
 def _used_once(
     value: onnx_ir.Value | None, node: onnx_ir.Node, operator: str
 ) -> onnx_ir.Node | None:
-    """The node of an operator that gives a value, which nothing else uses, in the graph of `node`."""
+    """The node of an operator that gives a value to one use alone, in the graph of `node`."""
     giver = giver_of(value, operator)
     if giver is None or value is None or giver.graph is not node.graph:
         return None
