@@ -211,6 +211,23 @@ def test_what_is_rejected(load_refacc, options, error, message) -> None:
         mx.mod.Module(graph, background=True)
 
 
+TIMES = {
+    "text": ("1", TypeError, "expected a number, got '1'"),
+    "bool": (True, TypeError, "expected a number, got True"),
+    "less than none": (-1, ValueError, "expected 0 to .* seconds, got -1"),
+    "no number": (numpy.nan, ValueError, "expected 0 to .* seconds, got nan"),
+    "too many": (numpy.inf, ValueError, "expected 0 to .* seconds, got inf"),
+}
+
+
+@pytest.mark.parametrize(("timeout", "error", "message"), TIMES.values(), ids=TIMES)
+@pytest.mark.parametrize("background", [False, True])
+def test_times_that_are_rejected(load_refacc, background, timeout, error, message) -> None:
+    plan = PartitionedPlan(with_weights(FIXED, a=2), load_refacc("behind"), background=background)
+    with pytest.raises(error, match=f"PartitionedPlan.wait: timeout: {message}"):
+        plan.wait(timeout)
+
+
 def test_modules(load_refacc, gate) -> None:
     ctx = load_refacc("behind", WRONG="Mul")
     module = mx.mod.Module(with_weights(FIXED, a=2), context=ctx, background=True)

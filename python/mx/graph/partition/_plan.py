@@ -135,8 +135,10 @@ class PartitionedPlan(Plan):
         """Waits until the models are loaded for the inputs that came so far, or for so many
         seconds; whether they are. Without `background` they always are.
 
-        Raises what a run would have raised as they could not be loaded.
+        Raises what a run would have raised as they could not be loaded; TypeError and ValueError
+        for what is no number of seconds.
         """
+        _check_timeout(timeout)
         end = None if timeout is None else time.monotonic() + timeout
         while loading := self._loading():
             if not loading[0].wait(None if end is None else max(0.0, end - time.monotonic())):
@@ -460,3 +462,13 @@ def _spec_of(content: Any) -> tuple[tuple[int, ...] | None, Any]:
     """Shape and type of an array; None for what is none."""
     shape = getattr(content, "shape", None)
     return None if shape is None else tuple(shape), getattr(content, "dtype", None)
+
+
+def _check_timeout(timeout: object) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError(f"PartitionedPlan.wait: timeout: expected a number, got {timeout!r}")
+    if not 0 <= timeout <= threading.TIMEOUT_MAX:
+        most = f"0 to {threading.TIMEOUT_MAX:g}"
+        raise ValueError(f"PartitionedPlan.wait: timeout: expected {most} seconds, got {timeout!r}")
