@@ -10,6 +10,7 @@ REFERENCE = {
     "GRU": "it has no lengths, no other activations, and no clip",
     "GlobalMaxPool": "it keeps the first axis of more than two",
     "Hardmax": "of version 12 and before it is of a matrix",
+    "InstanceNormalization": "it adds numbers of bfloat16 as such",
     "LRN": "its windows of an even size begin one too early",
     "LSTM": "it has no lengths, no other activations, and no clip",
     "LogSoftmax": "of version 12 and before it is of a matrix",

@@ -41,8 +41,6 @@ class ArrayModel:
 
 def _checked(array: Any, spec: Any) -> Any:
     """An array as plans take it; TypeError where it is of another type than the model's."""
-    if spec.dtype is not None and "(" in spec.dtype:
-        raise TypeError(f"input {spec.name!r}: only tensors can be given, got {spec.dtype}")
     array = numpy.asarray(array)
     if spec.dtype == "string" and array.dtype.kind in "OU":
         return array.astype(object)
