@@ -56,7 +56,17 @@ std::vector<std::pair<int, int>> Uses(const PlanParts& parts, Source source, siz
 
 GradientMemory::GradientMemory(const PlanParts& forward, const PlanParts& backward,
                                const std::vector<std::pair<int64_t, int64_t>>& saved)
-    : saved_(forward.outputs.size(), -1), gradients_(backward.outputs.size(), -1) {
+    : is_saved_(forward.outputs.size(), false),
+      saved_(forward.outputs.size(), -1),
+      gradients_(backward.outputs.size(), -1) {
+  for (const auto& [output, input] : saved) {
+    if (output < 0 || output >= static_cast<int64_t>(forward.outputs.size()) || input < 0 ||
+        input >= static_cast<int64_t>(backward.inputs.size())) {
+      MXNET_THROW("ValueError") << "saved: expected numbers of outputs and of inputs, got "
+                                << output << " and " << input;
+    }
+    is_saved_[static_cast<size_t>(output)] = true;
+  }
   // Slices are run side by side, so that no step is the last one.
   if (forward.slices != 1 || backward.slices != 1) return;
   const auto later = [](const Timed& a, const Timed& b) { return a.step > b.step; };
@@ -78,11 +88,6 @@ GradientMemory::GradientMemory(const PlanParts& forward, const PlanParts& backwa
   std::vector<Timed> values;
   const auto read = Uses(backward, Source::kInput, backward.inputs.size());
   for (const auto& [output, input] : saved) {
-    if (output < 0 || output >= static_cast<int64_t>(forward.outputs.size()) || input < 0 ||
-        input >= static_cast<int64_t>(backward.inputs.size())) {
-      MXNET_THROW("ValueError") << "saved: expected numbers of outputs and of inputs, got "
-                                << output << " and " << input;
-    }
     const auto given = static_cast<size_t>(input);
     const size_t bytes = BytesOf(forward.outputs[static_cast<size_t>(output)]);
     if (bytes < kSmallest || bytes != BytesOf(backward.inputs[given])) continue;

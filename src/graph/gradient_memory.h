@@ -43,6 +43,9 @@ class GradientMemory {
    * values among the inputs of a run that gives these up. */
   NDArray ForBackward(const std::vector<NDArray>& inputs, bool gives_up);
 
+  /*! \brief Whether an output of the forward plan is saved. */
+  bool IsSaved(size_t output) const { return is_saved_[output]; }
+
   /*! \brief Where an output lies; -1 where it has an array of its own. */
   int64_t OfForward(size_t output) const { return saved_[output]; }
   int64_t OfBackward(size_t output) const { return gradients_[output]; }
@@ -51,7 +54,8 @@ class GradientMemory {
   bool Holds(const NDArray& array) const noexcept;
   NDArray Span(int64_t holders);
 
-  std::vector<int64_t> saved_;     /*!< by outputs of the forward plan */
+  std::vector<bool> is_saved_;     /*!< by outputs of the forward plan */
+  std::vector<int64_t> saved_;     /*!< the same */
   std::vector<int64_t> gradients_; /*!< by outputs of the backward plan */
   std::vector<size_t> given_;      /*!< the inputs of the backward plan that may lie in the span */
   int64_t bytes_{0};

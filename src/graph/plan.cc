@@ -195,6 +195,12 @@ NDArray Plan::OutputOf(size_t index, const NDArray& span, Frame* frame) const {
   }
   frame->outputs.resize(parts_.outputs.size());
   NDArray& kept = frame->outputs[index];
+  const bool is_forward = pass_.load(std::memory_order_acquire) == Pass::kForward;
+  if (is_forward && !memory_->IsSaved(index)) {
+    // A result, whose memory the backward pass may have as soon as the loss has read it.
+    kept = NDArray();
+    return make();
+  }
   if (!IsOnlyKept(kept)) kept = make();
   return kept;
 }
