@@ -25,7 +25,7 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/library benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-builds \
+.PHONY: demo test test-cpp test-cython test-sol test-ctypes test-accelerators test-operators test-builds \
 	test-operators-on-refacc test-levels build sanitized bench bench-models \
 	docs lint format environment clean
 
@@ -36,7 +36,7 @@ build: $(BIN)/.built-with
 	$(INSTALL) --no-deps --editable .
 
 # The longest first, which is quicker where two run at a time.
-test: test-cython test-accelerators test-ctypes test-operators test-cpp
+test: test-sol test-cython test-accelerators test-ctypes test-operators test-cpp
 
 test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
@@ -48,7 +48,10 @@ COUNTS_REFERENCES := tests/ffi/test_memory.py
 test-cython: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(COUNTS_REFERENCES)
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc --ignore=tests/mx \
-		$(COUNTS_REFERENCES:%=--ignore=%)
+		--ignore=tests/sol $(COUNTS_REFERENCES:%=--ignore=%)
+
+test-sol: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/sol
 
 BUILDS := tests/acc/test_builds.py
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
