@@ -1,5 +1,6 @@
 """What tests of optimized models have in common."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,15 +11,29 @@ import mx
 from mx import sol
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """For models that are too small to be shared between threads."""
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Of torch and of plans."""
     before = torch.get_num_threads(), mx.get_num_threads()
-    torch.set_num_threads(1)
-    mx.set_num_threads(1)
+    torch.set_num_threads(count)
+    mx.set_num_threads(count)
     yield
     torch.set_num_threads(before[0])
     mx.set_num_threads(before[1])
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """For models that are too small to be shared between threads."""
+    with threads(1):
+        yield
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """However many processors there are."""
+    with threads(2):
+        yield
 
 
 @pytest.fixture

@@ -36,17 +36,6 @@ def regions() -> Iterator[list[int]]:
     use(ctypes.cast(real, ctypes.c_void_p).value)
 
 
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    """However many processors there are."""
-    before = mx.get_num_threads(), torch.get_num_threads()
-    mx.set_num_threads(2)
-    torch.set_num_threads(2)
-    yield
-    mx.set_num_threads(before[0])
-    torch.set_num_threads(before[1])
-
-
 def made() -> tuple[torch.nn.Module, torch.Tensor]:
     """A module that takes more than a millisecond."""
     torch.manual_seed(0)

@@ -27,7 +27,7 @@ from mx.graph.partition._compiled import Compiler
 from tests.graph.build import graph_of
 
 from .test_partitioned_plans import MIXED, same
-from .test_updated_weights import ONE, STATIC, TWO, X, origins, with_weights
+from .test_updated_weights import ONE, STATIC, TWO, X, no_mixtures, origins, with_weights
 
 # The device gives the negative of what it should, so that results tell who has computed them.
 SIGN = "g (float[N,4] x) => (float[N,4] y) { y = Mul(x, a) }"
@@ -386,37 +386,14 @@ def test_no_run_mixes_weights(load_refacc, text, options) -> None:
     ctx = load_refacc("behind", COMPILING="2", **options)
     plan = PartitionedPlan(with_weights(text, a=1, b=1), ctx, background=True, cache=False)
     x = numpy.array([[1, 1, 1, 1], [0, 1, 1, 1]], "float32")
-    problems: list[str] = []
-    is_over = threading.Event()
-
-    def work() -> None:
-        last = 1.0
-        try:
-            while not is_over.is_set():
-                row = plan(x)[0].as_in_ctx(mx.cpu()).asnumpy()[0]
-                number = float(numpy.sqrt(row[0]))
-                if number != int(number) or set(row) != {row[0]} or number < last:
-                    problems.append(f"{row} after {last}")
-                last = number
-        except Exception as error:
-            problems.append(repr(error))
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        workers = [threading.Thread(target=work) for _ in range(3)]
-        for worker in workers:
-            worker.start()
-        try:
+        with no_mixtures(plan, x, 3):
             for number in range(2, 12):
                 plan.update_weights(with_weights(text, a=number, b=number))
                 if number % 3 == 0:
                     plan.wait()
                 assert plan(x)[0].as_in_ctx(mx.cpu()).asnumpy()[0, 0] == number**2
-        finally:
-            is_over.set()
-            for worker in workers:
-                worker.join()
-    assert not problems, problems[:3]
     assert plan.wait() and plan.models()
     assert ctx.configure(check=1)["violations"] == "0"
 

@@ -3,15 +3,17 @@ no run sees old ones beside new ones."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy
 import pytest
@@ -197,18 +199,10 @@ def test_no_run_of_many_threads_mixes_weights(load_refacc) -> None:
     check_threads(load_refacc, STATIC, "", {}, threads=8)
 
 
-def check_threads(
-    load_refacc, text: str, fault: str, options: dict[str, str], threads: int = 3
-) -> None:
-    """Both weights are one number at any time, so that outputs are inputs times its square, which
-    no thread sees fall."""
-    ctx = load_refacc("updates", **options)
-    # By a thread that is gone when the others come.
-    with ThreadPoolExecutor(1) as maker:
-        plan = maker.submit(
-            PartitionedPlan, with_weights(text, a=1, b=1), ctx, cache=False
-        ).result()
-    x = mx.np.array([[1, 1, 1, 1], [0, 1, 1, 1]], dtype="float32", ctx=ctx)
+@contextlib.contextmanager
+def no_mixtures(plan: PartitionedPlan, x: Any, threads: int) -> Iterator[None]:
+    """Has threads run a plan, and sees that each row is the square of one number, which none of
+    them sees fall."""
     problems: list[str] = []
     is_over = threading.Event()
 
@@ -224,23 +218,39 @@ def check_threads(
         except Exception as error:
             problems.append(repr(error))
 
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for worker in workers:
+            worker.join()
+    assert not problems, problems[:3]
+
+
+def check_threads(
+    load_refacc, text: str, fault: str, options: dict[str, str], threads: int = 3
+) -> None:
+    """Both weights are one number at any time, so that outputs are inputs times its square, which
+    no thread sees fall."""
+    ctx = load_refacc("updates", **options)
+    # By a thread that is gone when the others come.
+    with ThreadPoolExecutor(1) as maker:
+        plan = maker.submit(
+            PartitionedPlan, with_weights(text, a=1, b=1), ctx, cache=False
+        ).result()
+    x = mx.np.array([[1, 1, 1, 1], [0, 1, 1, 1]], dtype="float32", ctx=ctx)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plan(x)
-        workers = [threading.Thread(target=work) for _ in range(threads)]
-        for worker in workers:
-            worker.start()
-        try:
+        with no_mixtures(plan, x, threads):
             for number in range(2, 20):
                 if fault:
                     ctx.configure(faults=fault)
                 plan.update_weights(with_weights(text, a=number, b=number))
                 assert plan(x)[0].as_in_ctx(mx.cpu()).asnumpy()[0, 0] == number**2
-        finally:
-            is_over.set()
-            for worker in workers:
-                worker.join()
-    assert not problems, problems[:3]
     assert ctx.configure(check=1)["violations"] == "0"
 
 

@@ -44,8 +44,8 @@ _REJECTED = {
     "identity_sequence loop13_seq loop16_seq_none optional_get_element_*sequence "
     "optional_has_element_empty_optional_input regex_full_match_* sequence_* string_* "
     "strnormalizer_*",
-    "sequences and optionals have no type in C|_type; its inputs": "if_opt if_seq "
-    "optional_get_element_optional_tensor optional_has_element_optional_input "
+    "sequences and optionals have no type in C|_type; its inputs|a tensor, got optional": "if_opt "
+    "if_seq optional_get_element_optional_tensor optional_has_element_optional_input "
     "optional_has_element_tensor_input split_to_sequence_*",
     "texts have no type in C": "tfidfvectorizer_*",
     "elements of type (float32 as )?(float[48]|u?int[24])": "cast_*FLOAT8* cast_*FLOAT4* "
@@ -118,6 +118,11 @@ def lowered(case: Any) -> tuple[Program | None, list[Array], str]:
     return None, [], said
 
 
+def has_no_elements(case: Any) -> bool:
+    """Whether a test expects nothing that a kernel would have to write."""
+    return all(numpy.size(content_of(one)) == 0 for one in case.data_sets[0][1])
+
+
 def reason_of(name: str) -> str | None:
     """The pattern of the error that a test is known to end with."""
     short = name.removeprefix("test_")
@@ -142,7 +147,8 @@ def test_nodes(part: int) -> None:
         program, given, said = lowered(case)
         reason = reason_of(name)
         if program is None:
-            known = name in _WITHOUT_CALLS or (reason is not None and re.search(reason, said))
+            known = name in _WITHOUT_CALLS or has_no_elements(case)
+            known = known or (reason is not None and re.search(reason, said) is not None)
             assert known, f"{name}: {said}"
             continue
         assert reason is None, f"{name} is deployed, and on the list of those that are not"

@@ -225,20 +225,22 @@ class _Known:
         return put(node, "Concat", values, {"axis": axis})
 
     def _element(self, node: onnx_ir.Node, graph: onnx_ir.Graph) -> list[str]:
-        value = node.inputs[0] if node.inputs else None
-        if value is not None and value in self._optionals:
-            value = self._optionals[value]
-        elif value is not None and not _has_plain_type(value):
-            return []
+        _, value = self._inside(node)
         return [] if value is None else _instead(node, graph, value)
 
     def _has_element(self, node: onnx_ir.Node, graph: onnx_ir.Graph) -> list[str]:
+        is_known, value = self._inside(node)
+        return self._number(node, graph, numpy.array(value is not None)) if is_known else []
+
+    def _inside(self, node: onnx_ir.Node) -> tuple[bool, onnx_ir.Value | None]:
+        """Whether it is known what the optional has that a node is given, and that; what is no
+        optional has itself."""
         value = node.inputs[0] if node.inputs else None
         if value is not None and value in self._optionals:
-            value = self._optionals[value]
-        elif value is not None and not _has_plain_type(value):
-            return []
-        return self._number(node, graph, numpy.array(value is not None))
+            return True, self._optionals[value]
+        if value is not None and not _has_plain_type(value):
+            return False, None
+        return True, value
 
     def _number(self, node: onnx_ir.Node, graph: onnx_ir.Graph, array: Array) -> list[str]:
         name = self._names.new(f"{label_of(node)}_known")
