@@ -100,12 +100,9 @@ class Starts:
     def cpu_is_sooner(self, specs: Sequence[Any]) -> bool:
         """Whether the CPU gives its first answer before the model could be loaded, as it was seen
         of a graph that differs in weights at most: they are not looked at."""
-        cache, key = self._entry("answer", specs)
-        file = cache.open(key) if cache is not None and Cache.has(key) else None
-        if file is None:
+        about = self._about("answer", specs)
+        if about is None:
             return False
-        with file:
-            about = file.about
         try:
             answer, seconds = float(about["answer"]), float(about["seconds"])
         except (KeyError, TypeError, ValueError):
@@ -119,12 +116,9 @@ class Starts:
         placement: Callable[[], Placement],
     ) -> Start | None:
         """For inputs of these shapes and types; None where the cache has none."""
-        cache, key = self._entry("start", specs)
-        file = cache.open(key) if cache is not None and Cache.has(key) else None
-        if file is None:
+        about = self._about("start", specs)
+        if about is None:
             return None
-        with file:
-            about = file.about
         try:
             graph = _ModelGraph("", int(about["nodes"]), b"")
             for add, rows in ((graph.add_input, "inputs"), (graph.add_output, "outputs")):
@@ -174,6 +168,15 @@ class Starts:
             }
             _write(cache, key, about)
         _interfaces.keep(cache, self._unread.structure, interface, name)
+
+    def _about(self, what: str, specs: Sequence[Any]) -> dict[str, Any] | None:
+        """What the cache has of an entry; None where it has none."""
+        cache, key = self._entry(what, specs)
+        file = cache.open(key) if cache is not None and Cache.has(key) else None
+        if file is None:
+            return None
+        with file:
+            return file.about
 
     def _entry(self, what: str, specs: Sequence[Any]) -> tuple[Cache | None, str]:
         """The cache, and the key there; None where it cannot be used. A "start" depends on the
