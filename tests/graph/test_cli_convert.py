@@ -72,9 +72,7 @@ def test_converts(folder, tmp_path, capsys, name, more, out) -> None:
     result = tmp_path / ("out-0007.params" if out.endswith("json") else out)
     assert said.count("\n") == 1 and (result.name in said)
     # Sums of opposite signs that nearly cancel differ by the rounding of their terms, of about 1.
-    numpy.testing.assert_allclose(
-        output_of(result), output_of(folder / name), rtol=1e-5, atol=1e-6
-    )
+    numpy.testing.assert_allclose(output_of(result), output_of(folder / name), rtol=1e-5, atol=1e-6)
 
 
 def test_weights_apart(folder, tmp_path) -> None:
