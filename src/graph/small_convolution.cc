@@ -80,19 +80,74 @@ double PaddedSize(const SmallConvolutionShape& shape) {
   return size;
 }
 
+double Size(int64_t a, int64_t b, int64_t c) {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+}
+
+double ResultSize(const SmallConvolutionShape& shape) {
+  return Size(shape.out_channels, shape.Result(0), shape.Result(1));
+}
+
+/*! \brief Whether an image, the weights and the result stay in the near caches of one thread. Else
+ * they are read again for each block of channels, and several threads share an image. */
+bool IsNear(const SmallConvolutionShape& shape) {
+  constexpr double kNear = 1 << 16;
+  const double weights =
+      Size(shape.out_channels, shape.channels, shape.kernel[0] * shape.kernel[1]);
+  return PaddedSize(shape) + weights + ResultSize(shape) <= kNear;
+}
+
+bool Fits(const SmallConvolutionShape& shape) {
+  constexpr auto kMost = static_cast<double>(op::SmallConvolution::kMostElements);
+  return PaddedSize(shape) <= kMost && ResultSize(shape) <= kMost;
+}
+
+/*! \brief So many images are enough for all threads. */
+constexpr int64_t kManyImages = 16;
+
 struct Convolution {
   int64_t batch;
   int64_t x_size; /*!< of one image */
   int64_t y_size;
   op::SmallConvolution loops;
+  int64_t channels;
+  bool shares_images; /*!< whether several threads are at one image */
 
-  void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
+  void Run(const DLTensor* in, int, DLTensor* out, int, void* copy) const {
     const auto* x = training::In<float>(in[0]);
     auto* const y = training::Out<float>(out[0]);
+    if (shares_images) {
+      for (int64_t i = 0; i < batch; ++i) Share(x + i * x_size, y + i * y_size, copy);
+      return;
+    }
     InParallelWith(loops.workspace(), batch, [&](void* work, int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) loops.Run(x + i * x_size, y + i * y_size, work);
     });
   }
+
+  /*! \brief One image, by all threads. */
+  void Share(const float* x, float* y, void* copy) const {
+    const float* image = x;
+    if (copy != nullptr) {
+      op::InParallel(channels, 1,
+                     [&](int64_t begin, int64_t end) { loops.Copy(x, begin, end, copy); });
+      image = static_cast<const float*>(copy);
+    }
+    const int64_t bands = (loops.rows() + kBand - 1) / kBand;
+    const int64_t rows = std::min(kBand, loops.rows());
+    InParallelWith(loops.workspace_of(rows), loops.blocks() * bands,
+                   [&](void* work, int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       const int64_t block = i / bands;
+                       const int64_t row = i % bands * kBand;
+                       const int64_t end_row = std::min(row + kBand, loops.rows());
+                       loops.RunPart({block, block + 1, row, end_row}, image, y, work);
+                     }
+                   });
+  }
+
+  /*! \brief Rows that a thread does at a time, an even number: what is worth handing to one. */
+  static constexpr int64_t kBand = 16;
 };
 
 Ref<op::Kernel> MakeSmallConvolution(const Shape& x, const NDArray& weight,
@@ -113,22 +168,23 @@ Ref<op::Kernel> MakeSmallConvolution(const Shape& x, const NDArray& weight,
   if (y[2] < 1 || y[3] < 1) {
     MXNET_THROW("ValueError") << "x: no window fits into an image of " << x[2] << " by " << x[3];
   }
-  constexpr auto kMost = static_cast<double>(op::SmallConvolution::kMostElements);
-  const auto made = static_cast<double>(y[2]) * static_cast<double>(y[3]) *
-                    static_cast<double>(shape.out_channels);
-  if (PaddedSize(shape) > kMost || made > kMost) {
+  if (!Fits(shape)) {
     MXNET_THROW("ValueError") << "x: expected an image and a result of 2 ** 20 elements or fewer, "
                                  "pads included";
   }
   const NDArray dense_weight = op::Contiguous(weight.tensor());
   const NDArray dense_bias = bias ? op::Contiguous(bias->tensor()) : NDArray();
+  const bool shares = x[0] < kManyImages && !IsNear(shape);
   auto state = std::unique_ptr<Convolution>(
       new Convolution{x[0], x[1] * x[2] * x[3], y[1] * y[2] * y[3],
                       op::SmallConvolution(shape, dense_weight.data_as<float>(),
-                                           bias ? dense_bias.data_as<float>() : nullptr)});
+                                           bias ? dense_bias.data_as<float>() : nullptr),
+                      x[1], shares});
+  const size_t copy_bytes = shares ? state->loops.copy_bytes() : 0;
   const std::string name =
       std::string("small_convolution") + (relu ? "+relu" : "") + (pools ? "+max_pool" : "");
-  return op::MakeKernel(name, {{{kFloat32, x}}}, {KernelOutput{kFloat32, y}}, std::move(state));
+  return op::MakeKernel(name, {{{kFloat32, x}}}, {KernelOutput{kFloat32, y}}, std::move(state),
+                        copy_bytes);
 }
 
 /*!
@@ -147,10 +203,7 @@ struct Estimate {
   SmallConvolutionShape shape;
   double batch;
 
-  static double Size(int64_t a, int64_t b, int64_t c) {
-    return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
-  }
-  double Result() const { return Size(shape.out_channels, shape.Result(0), shape.Result(1)); }
+  double Result() const { return ResultSize(shape); }
 
   double Own() const {
     const ConvolutionLoops loops = op::LoopsOf(shape);
@@ -192,11 +245,7 @@ bool SuitsSmallConvolution(const Shape& x, const Shape& weight, const Shape& str
   shape.pools = pools;
   if (shape.Result(0) < 1 || shape.Result(1) < 1) return false;
   if (weight[2] * weight[3] == 1) return false;  // a product of matrices
-  const Estimate estimate{shape, static_cast<double>(x[0])};
-  const double weights = Estimate::Size(weight[0], weight[1], weight[2] * weight[3]);
-  // Else they are read from memory, again for each block of channels.
-  constexpr double kNear = 1 << 16;
-  return PaddedSize(shape) + weights + estimate.Result() <= kNear && estimate.IsFaster();
+  return IsNear(shape) && Estimate{shape, static_cast<double>(x[0])}.IsFaster();
 }
 
 MXNET_REGISTER_API("mx.graph.suits_small_convolution")
@@ -211,6 +260,25 @@ MXNET_REGISTER_API("mx.graph.suits_small_convolution")
     .arg("pools", "Whether a pool follows, which the kernel does.")
     .name_errors()
     .set_body_typed(&SuitsSmallConvolution);
+
+bool FitsSmallConvolution(const Shape& x, const Shape& weight, const Shape& strides,
+                          const Shape& pads, const Shape& dilations, bool pools) {
+  SmallConvolutionShape shape = ShapeOf(x, weight, strides, pads, dilations);
+  shape.pools = pools;
+  return shape.Result(0) >= 1 && shape.Result(1) >= 1 && Fits(shape);
+}
+
+MXNET_REGISTER_API("mx.graph.fits_small_convolution")
+    .describe(
+        "Whether small_convolution takes it: images and results of 2 ** 20 elements or fewer.")
+    .arg("x", "The shape of the images: batch, channels, rows, columns.")
+    .arg("weight", "Its shape.")
+    .arg("strides", "Of rows and of columns.")
+    .arg("pads", "Above, left, below, right.")
+    .arg("dilations", "Of rows and of columns.")
+    .arg("pools", "Whether a pool follows, which the kernel does.")
+    .name_errors()
+    .set_body_typed(&FitsSmallConvolution);
 
 MXNET_REGISTER_API("mx.graph.small_convolution")
     .describe("A kernel: a convolution of float32 images, channels first, by a constant weight.")

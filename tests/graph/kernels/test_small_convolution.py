@@ -9,6 +9,7 @@ from onnx.reference import ReferenceEvaluator
 import ffi
 import mx
 from mx.graph import Graph, Plan
+from mx.graph.lowering import OPERATORS, Chooser
 from tests import library
 
 from .. import build, layers
@@ -17,6 +18,7 @@ library.load()
 run_kernel = ffi.get_global_func("testing.run_kernel")
 make = ffi.get_global_func("mx.graph.small_convolution")
 suits = ffi.get_global_func("mx.graph.suits_small_convolution")
+fits = ffi.get_global_func("mx.graph.fits_small_convolution")
 
 
 def normal(seed, *shape):
@@ -56,6 +58,12 @@ SHAPES = {
     "rows of several tiles": ((1, 3, 3, 70), (16, 3, 2, 3), {}),
     "wide rows of few channels": ((1, 1, 4, 75), (2, 1, 3, 3), {"pads": (1, 1, 1, 1)}),
     "one element of an image": ((2, 3, 1, 1), (4, 3, 1, 1), {}),
+    # Images that threads share.
+    "many columns": ((2, 8, 70, 100), (10, 8, 3, 3), {"pads": (1, 1, 1, 1)}),
+    "many channels": ((1, 96, 20, 17), (72, 96, 3, 3), {"pads": (1, 0, 0, 1)}),
+    "many windows of one element": ((1, 40, 45, 33), (21, 40, 1, 1), {}),
+    "many strides": ((1, 24, 67, 61), (33, 24, 3, 2), {"strides": (2, 3), "pads": (0, 2, 1, 0)}),
+    "many narrow rows": ((1, 12, 2000, 5), (16, 12, 3, 3), {"dilations": (2, 1)}),
 }
 
 
@@ -115,21 +123,74 @@ def test_rejected_type(dtype):
         kernel_of(np.zeros((1, 2, 8, 8), "float32"), np.zeros((4, 2, 3, 3), dtype))
 
 
-# Whether it is chosen for images and a weight; whether a pool follows.
+# Whether it is chosen for images and a weight, where others have a kernel and where nobody has;
+# whether a pool follows.
 CHOICES = {
-    "a first layer": (True, (1, 1, 28, 28), (6, 1, 5, 5), True),
-    "a second layer": (True, (16, 6, 14, 14), (6, 6, 5, 5), True),
-    "many channels": (False, (1, 64, 56, 56), (64, 64, 3, 3), False),
-    "a large image": (False, (1, 3, 224, 224), (64, 3, 7, 7), False),
-    "a product of matrices": (False, (1, 4, 8, 8), (6, 4, 1, 1), False),
-    "no window": (False, (1, 4, 2, 8), (6, 4, 3, 3), False),
-    "nothing to pool": (False, (1, 4, 3, 8), (6, 4, 3, 3), True),
+    "a first layer": (True, True, (1, 1, 28, 28), (6, 1, 5, 5), True),
+    "a second layer": (True, True, (16, 6, 14, 14), (6, 6, 5, 5), True),
+    "many channels": (False, True, (1, 64, 56, 56), (64, 64, 3, 3), False),
+    "a large image": (False, False, (1, 3, 224, 224), (64, 3, 7, 7), False),
+    "a product of matrices": (False, True, (1, 4, 8, 8), (6, 4, 1, 1), False),
+    "no window": (False, False, (1, 4, 2, 8), (6, 4, 3, 3), False),
+    "nothing to pool": (False, False, (1, 4, 3, 8), (6, 4, 3, 3), True),
 }
 
 
-@pytest.mark.parametrize(("chosen", "x", "weight", "pools"), CHOICES.values(), ids=CHOICES)
-def test_choice(chosen, x, weight, pools):
-    assert suits(x, weight, (1, 1), (0, 0, 0, 0), (1, 1), pools) == chosen
+@pytest.mark.parametrize(("chosen", "last", "x", "weight", "pools"), CHOICES.values(), ids=CHOICES)
+def test_choice(chosen, last, x, weight, pools):
+    given = x, weight, (1, 1), (0, 0, 0, 0), (1, 1), pools
+    assert (suits(*given), fits(*given)) == (chosen, last)
+
+
+# Nodes by a weight `w` of these extents; what the first step is where no library is asked.
+ALONE = {
+    "a convolution": ("y = Conv (x, w)", (40, 16, 3, 3), "small_convolution"),
+    "of one axis": ("d = Reshape (x, t) y = Conv (d, w)", (8, 16, 3), None),
+    "of groups": ("y = Conv <group = 4> (x, w)", (8, 4, 3, 3), None),
+    "windows that touch": (
+        "y = ConvTranspose <strides = [2, 3]> (x, w, b)",
+        (16, 5, 2, 3),
+        "small_convolution",
+    ),
+    "touching windows before a Relu": (
+        "c = ConvTranspose <strides = [2, 2]> (x, w) y = Relu (c)",
+        (16, 5, 2, 2),
+        "small_convolution",
+    ),
+    "windows that overlap": ("y = ConvTranspose <strides = [2, 2]> (x, w, b)", (16, 5, 3, 3), None),
+    "windows with pads": (
+        "y = ConvTranspose <strides = [2, 2], pads = [1, 0, 0, 0]> (x, w)",
+        (16, 5, 2, 2),
+        None,
+    ),
+    "windows with more behind": (
+        "y = ConvTranspose <strides = [2, 2], output_padding = [1, 0]> (x, w)",
+        (16, 5, 2, 2),
+        None,
+    ),
+    "windows with gaps": (
+        "y = ConvTranspose <strides = [2, 2], dilations = [2, 1]> (x, w)",
+        (16, 5, 2, 2),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("nodes", "weight", "first"), ALONE.values(), ids=ALONE)
+def test_without_libraries(nodes, weight, first):
+    text = "agraph (float[2, 16, 30, 31] x) => (float[N, C, H, W] y) <int64[3] t = {2, 16, 930}>"
+    model = build.model_of(f"{text} {{ {nodes} }}")
+    if "(d, w)" in nodes:
+        del model.graph.output[0].type.tensor_type.shape.dim[3]
+    model.graph.initializer.append(numpy_helper.from_array(normal(5, *weight), "w"))
+    model.graph.initializer.append(numpy_helper.from_array(normal(6, 5), "b"))
+    x = normal(4, 2, 16, 30, 31)
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": x})
+    plan = Plan(Graph(onnx_ir.from_proto(model)), chooser=Chooser([OPERATORS]))
+    given = plan(x)[0].asnumpy()
+    np.testing.assert_allclose(given, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
+    name = plan.compiled({"x": x}).steps[0][1]
+    assert name.startswith("small_convolution") == (first is not None)
 
 
 POOL = "MaxPool <kernel_shape = [2, 2], strides = [2, 2]>"

@@ -12,6 +12,7 @@ from ._value import Follower, Value
 
 _kernel = ffi.get_global_func("mx.graph.small_convolution")
 _suits = ffi.get_global_func("mx.graph.suits_small_convolution")
+_fits = ffi.get_global_func("mx.graph.fits_small_convolution")
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,12 @@ def small_convolution(
     pads: Sequence[int],
     dilations: Sequence[int],
     group: int,
+    is_last: bool = False,
+    may_follow: bool = True,
 ) -> SmallConvolution | None:
-    """What mx does for a Conv and those behind it; None where others are asked.
+    """What mx does for a Conv and those behind it; None where others are asked. `is_last` says that
+    nobody else has a kernel for it, so that it may be of larger images,
+    `may_follow` whether its kernel may do what follows the node.
 
     `pads` are those before and behind the axes, beginnings first, as Conv has them.
     """
@@ -76,8 +81,8 @@ def small_convolution(
         return None
     if x.shape[1] != weight.shape[1] or 0 in (*x.shape, *weight.shape) or min(pads) < 0:
         return None
-    relu, pools = _followers(to)
-    if not _suits(x.shape, weight.shape, strides, pads, dilations, pools):
+    relu, pools = _followers(to) if may_follow else (False, False)
+    if not (_fits if is_last else _suits)(x.shape, weight.shape, strides, pads, dilations, pools):
         return None
     return SmallConvolution(x, weight, bias, strides, pads, dilations, relu, pools)
 

@@ -70,17 +70,40 @@ SmallConvolution::SmallConvolution(const SmallConvolutionShape& shape, const flo
                                    const float* bias)
     : parts_(PartsOf(shape, weight, bias)) {}
 
-size_t SmallConvolution::workspace() const {
-  int64_t size = parts_.copies ? parts_.image_size : 0;
-  if (parts_.loops.lanes == ConvolutionLanes::kChannels) {
-    size += parts_.result[0] * parts_.result[1] * parts_.loops.block;
-  }
-  return static_cast<size_t>(size) * sizeof(float);
+size_t SmallConvolution::workspace() const { return copy_bytes() + workspace_of(rows()); }
+
+size_t SmallConvolution::copy_bytes() const {
+  return parts_.copies ? static_cast<size_t>(parts_.image_size) * sizeof(float) : 0;
+}
+
+size_t SmallConvolution::workspace_of(int64_t rows) const {
+  if (parts_.loops.lanes != ConvolutionLanes::kChannels) return 0;
+  const int64_t made = parts_.shape.pools ? rows / 2 : rows;
+  return static_cast<size_t>(made * parts_.result[1] * parts_.loops.block) * sizeof(float);
+}
+
+int64_t SmallConvolution::blocks() const {
+  return (parts_.shape.out_channels + parts_.loops.block - 1) / parts_.loops.block;
 }
 
 void SmallConvolution::Run(const float* x, float* y, void* work) const noexcept {
-  auto* const memory = static_cast<float*>(work);
-  WithLoops([&](auto loops) { loops.Run(parts_, x, y, memory); });
+  auto* memory = static_cast<float*>(work);
+  const float* image = x;
+  if (parts_.copies) {
+    Copy(x, 0, parts_.shape.channels, memory);
+    image = memory;
+    memory += parts_.image_size;
+  }
+  RunPart({0, blocks(), 0, rows()}, image, y, memory);
+}
+
+void SmallConvolution::Copy(const float* x, int64_t begin, int64_t end, void* copy) const noexcept {
+  WithLoops([&](auto loops) { loops.Copy(parts_, x, begin, end, static_cast<float*>(copy)); });
+}
+
+void SmallConvolution::RunPart(const ConvolutionPart& part, const float* image, float* y,
+                               void* work) const noexcept {
+  WithLoops([&](auto loops) { loops.Run(parts_, part, image, y, static_cast<float*>(work)); });
 }
 
 }  // namespace op

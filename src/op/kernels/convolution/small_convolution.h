@@ -50,6 +50,14 @@ struct ConvolutionLoops {
   double multiplies; /*!< instructions that multiply and add, for one image */
 };
 
+/*! \brief What is done at a time: blocks of output channels, and rows of windows. */
+struct ConvolutionPart {
+  int64_t first_block;
+  int64_t end_block;
+  int64_t first_row; /*!< an even number */
+  int64_t end_row;
+};
+
 /*! \brief Of a shape whose result is not empty. */
 ConvolutionLoops LoopsOf(const SmallConvolutionShape& shape) noexcept;
 
@@ -73,6 +81,26 @@ class SmallConvolution {
   /*! \brief One image; work is aligned to 64 bytes. Of a NaN and a number, which is the larger is
    * not told: where pools is set a NaN may get lost, else none does. */
   void Run(const float* x, float* y, void* work) const noexcept;
+
+  /*! \brief Bytes of the copy of an image that RunPart reads; 0 where it reads the image itself. */
+  size_t copy_bytes() const;
+
+  /*! \brief Makes that copy of channels from begin on, before end. Several threads may copy others
+   * at once. */
+  void Copy(const float* x, int64_t begin, int64_t end, void* copy) const noexcept;
+
+  /*! \brief Blocks of output channels. */
+  int64_t blocks() const;
+
+  /*! \brief Rows of windows. */
+  int64_t rows() const { return parts_.windows[0]; }
+
+  /*! \brief Bytes that RunPart works in for so many rows. */
+  size_t workspace_of(int64_t rows) const;
+
+  /*! \brief A part of the result of an image, given its copy where there is one. */
+  void RunPart(const ConvolutionPart& part, const float* image, float* y,
+               void* work) const noexcept;
 
   /*! \brief What the loops of all levels read. */
   struct Parts {

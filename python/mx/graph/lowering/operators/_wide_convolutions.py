@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy
+
 from .... import numpy as np
 from .._lowering import Lowering
+from .._small_convolution import small_convolution
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import FLOATS, cast, widened
@@ -112,6 +115,9 @@ def _conv_transpose(
         before = [(max(one, 0) + odd) // 2 for one in excess]
         windows.pads = [*before, *(a - b for a, b in zip(excess, before, strict=True))]
     else:
+        apart = _apart_windows(to, x, weight, bias, windows, [*more, group - 1])
+        if apart is not None:
+            return apart
         around = windows.pads
         out = [whole[i] + more[i] - around[i] - around[count + i] for i in range(count)]
     if min(out, default=1) < 1:
@@ -126,6 +132,41 @@ def _conv_transpose(
         ones = (1,) * count
         made = to.call(np.add, made, to.reshape(widened(to, bias), (bias.size, *ones)))
     return cast(to, made, x.dtype)
+
+
+def _apart_windows(
+    to: Lowering,
+    x: Value,
+    weight: Value,
+    bias: Value | None,
+    windows: Windows,
+    others: Sequence[int],
+) -> Value | None:
+    """A transposed convolution whose windows touch and do not overlap: each element of an image
+    makes one window, which is a convolution by windows of one element. None where they do, or
+    `others` are not all 0."""
+    kernel = list(windows.kernel)
+    if len(kernel) != 2 or kernel != list(windows.steps) or any((*windows.pads, *others)):
+        return None
+    if weight.known is None or weight.dtype != "float32" or max(windows.gaps) > 1:
+        return None
+    if bias is not None and (bias.known is None or bias.shape != (weight.shape[1],)):
+        return None
+    channels, filters = weight.shape[:2]
+    of_window = math.prod(kernel)
+    turned = to.elements(weight).reshape(channels, filters * of_window).T
+    single = to.constant(numpy.ascontiguousarray(turned).reshape(-1, channels, 1, 1))
+    repeated = None
+    if bias is not None:
+        repeated = to.constant(numpy.repeat(to.elements(bias), of_window))
+    ones = [1, 1]
+    made = small_convolution(to, x, single, repeated, ones, [0] * 4, ones, 1, True, False)
+    if made is None:
+        return None
+    n, _, rows, columns = x.shape
+    parts = to.reshape(made.lower(to), (n, filters, *kernel, rows, columns))
+    woven = to.row_major(to.call(np.transpose, parts, (0, 1, 4, 2, 5, 3)))
+    return to.reshape(woven, (n, filters, rows * kernel[0], columns * kernel[1]))
 
 
 def _spread(

@@ -238,7 +238,8 @@ def _conv(
     if x.dtype not in FLOATS or len(x.shape) < 3:
         raise Declined(f"{x.dtype}{x.shape}")
     windows = _windows(x, w.shape[2:], auto_pad, pads, strides, dilations)
-    small = small_convolution(to, x, w, b, windows.steps, windows.pads, windows.gaps, group)
+    given = x, w, b, windows.steps, windows.pads, windows.gaps, group
+    small = small_convolution(to, *given, is_last=True)
     if small is not None:
         return small.lower(to)
     made = convolved(to, widened(to, x), widened(to, w), windows, group)
