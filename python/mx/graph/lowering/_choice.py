@@ -39,6 +39,8 @@ class Chooser:
 
     # Whether layers may be those of a slice of a batch; not where they are measured as they are.
     may_slice = True
+    # Whether to remember of what plans are made.
+    records = False
 
     def __init__(self, backends: Sequence[Backend]) -> None:
         self.backends = tuple(backends)

@@ -13,6 +13,7 @@ import ffi
 from ... import numpy as np
 from ...op import Parameters, TensorSpec
 from ._constant import Constant
+from ._recipe import Recipe, RecordingBuilder
 from ._value import Followers, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
@@ -37,9 +38,11 @@ class Finisher(Protocol):
 class Lowering:
     """Collects the steps of one plan. Rules get it first, as `to`."""
 
-    def __init__(self, keep_nan: bool = False) -> None:
+    def __init__(self, keep_nan: bool = False, records: bool = False) -> None:
+        """`records` says whether to remember of what the plan is made."""
         self.keep_nan = keep_nan  # whether kernels that make numbers of NaN are declined
-        self._builder = _PlanBuilder()
+        self._recording = RecordingBuilder() if records else None
+        self._builder: Any = self._recording or _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
         self.num_outputs = 1  # of that node
@@ -95,7 +98,7 @@ class Lowering:
             layouts = _view_layouts(operator, strides, *specs)
             if layouts:
                 return _one_or_all([self._view(given[0], *layout) for layout in layouts])
-        outputs = self.step(_operator_kernel(operator, *specs), values)
+        outputs = self.step(self.kernel(_operator_kernel, operator, *specs), values)
         return _one_or_all(outputs)
 
     def _computed(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -120,6 +123,17 @@ class Lowering:
             name, ffi.convert(function), shapes, [dtype for _, dtype in outputs]
         )
         return self.step(kernel, [None if value is None else self.plain(value) for value in inputs])
+
+    def kernel(self, maker: Any, *args: Any) -> Any:
+        """The kernel that a function of mx makes of these arguments."""
+        made = maker(*args)
+        if self._recording is not None:
+            self._recording.note(made, maker, args)
+        return made
+
+    def recipe(self) -> Recipe | None:
+        """Of what the plan was made; None where that was not recorded, or cannot be kept."""
+        return None if self._recording is None else self._recording.recipe()
 
     def step(
         self, kernel: Any, inputs: Sequence[Value | None], layouts: Sequence[Any] = ()
@@ -178,7 +192,8 @@ class Lowering:
         value = self.plain(value)
         if self.is_row_major(value):
             return value
-        (copy,) = self.step(_operator_kernel(np.copy, *_bind(np.copy, [_spec(value)], {})), [value])
+        copying = _bind(np.copy, [_spec(value)], {})
+        (copy,) = self.step(self.kernel(_operator_kernel, np.copy, *copying), [value])
         return copy
 
     def reshape(self, value: Value, shape: Sequence[int]) -> Value:

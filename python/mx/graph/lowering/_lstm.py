@@ -34,6 +34,6 @@ def lstm(
     extents = (*x.shape, r.array.shape[2])
     biases = None if b is None else b.array
     has = [value is not None for value in states]
-    kernel = _kernel(extents, w.array, r.array, biases, direction, *has)
+    kernel = to.kernel(_kernel, extents, w.array, r.array, biases, direction, *has)
     made: list[Value] = to.step(kernel, [to.row_major(value) for value in (x, *given)])
     return made

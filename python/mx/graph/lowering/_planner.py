@@ -36,7 +36,7 @@ class Planner:
         self._slices = slices
         self._environment = environment
         self._wanted = wanted
-        self._to = Lowering(program.keep_nan)
+        self._to = Lowering(program.keep_nan, program.chooser.records)
         self._chosen = NodeLowering(program, self._to)
         self._values: dict[onnx_ir.Value, Value] = {}
         self._given: list[onnx_ir.Value] = []
@@ -126,6 +126,7 @@ class Planner:
             frozenset(done),
             bool(stores),
             layouts,
+            self._to.recipe(),
         )
 
     def _layouts_of(self, computed: Sequence[onnx_ir.Value]) -> dict[onnx_ir.Value, Any]:

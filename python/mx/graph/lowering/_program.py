@@ -24,6 +24,7 @@ from ._graph_nodes import GraphNodes
 from ._host import HostNode
 from ._node import attributes_of
 from ._planner import Planner
+from ._recipe import Recipe
 from ._segment import Segment
 from ._slices import sliced, slices_of, suits
 from ._value import BackendFailed, NeedsElements
@@ -184,6 +185,16 @@ class Program(GraphNodes):
         if whole and segment.given == self.inputs and segment.computed == self.results:
             return segment.plan
         return None
+
+    def recipe(self) -> Recipe | None:
+        """Of the one plan that was made so far, where it gives all outputs of the graph; None where
+        there are others, or its chooser had it not recorded."""
+        segments = self.segments()
+        if len(segments) != 1 or segments[0].end != len(self.nodes) or self.stores:
+            return None
+        (segment,) = segments
+        is_whole = segment.given == self.inputs and segment.computed == self.results
+        return segment.recipe if is_whole else None
 
     def may_be_sliced(self, inputs: Sequence[Any]) -> bool:
         """Whether a chooser that allows for it would have such a batch cut into slices."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import onnx_ir
 
+from ._recipe import Recipe
+
 
 @dataclass(frozen=True)
 class Step:
@@ -47,3 +49,4 @@ class Segment:
     stores: bool = False  # whether the plan writes what the program stores to inputs
     # Of outputs that are no row-major arrays, as the program lets them be.
     layouts: Mapping[onnx_ir.Value, Any] = field(default_factory=dict)
+    recipe: Recipe | None = None  # of the plan, where its chooser has that recorded

@@ -37,7 +37,8 @@ class SmallConvolution:
         """Adds the step, and takes the followers that it does."""
         assert self.weight.known is not None
         bias = self.bias.known if self.bias is not None else None
-        kernel = _kernel(
+        kernel = to.kernel(
+            _kernel,
             self.x.shape,
             self.weight.known.array,
             None if bias is None else bias.array,

@@ -35,7 +35,8 @@ class SmallProduct:
         bias = None
         if self.bias is not None and self.bias.known is not None:
             bias = np.reshape(self.bias.known.array, (self.bias.size,))
-        kernel = _kernel(self.a.shape[0], self.b.known.array, bias, self.transposed, self.relu)
+        given = self.a.shape[0], self.b.known.array, bias, self.transposed, self.relu
+        kernel = to.kernel(_kernel, *given)
         (made,) = to.step(kernel, [to.row_major(self.a)])
         to.taken = self.taken
         return made

@@ -25,10 +25,12 @@ import onnx_ir
 from ..._acc.fallback import collected
 from .._graph import Graph
 from ..profile import Recorder
+from ._compiled import FAILURES
+from ._kept import KeptPlan
 from ._load import GivenUp, Load, under_way
 from ._maker import Maker
 from ._placement import Outdated, Placement
-from ._starts import Start
+from ._starts import Answered, Start
 
 # What is kept of a whole model is loaded sooner than the CPU has planned, unless the model is small
 # or the library slow. The first run waits for it for so many seconds.
@@ -65,6 +67,7 @@ class Loading:
         self._has_begun = False  # to answer
         self._has_answered = threading.Event()
         self._answer_seconds = 0.0
+        self._kept: KeptPlan | None = None  # what the CPU answers with, in place of the graph
         self._is_cpu_first = False  # although the cache has the model
         self._takes_long = threading.Event()  # or has ended
         self._ended = threading.Event()
@@ -109,8 +112,14 @@ class Loading:
         if self._is_outdated or self.is_over and self.result is not None:
             raise Outdated
         self._has_begun = True
+        kept = self._kept
         begin = time.perf_counter()
         try:
+            if kept is not None and recorder is None:
+                try:
+                    return kept.run(given)
+                except FAILURES:  # the graph tells which of its nodes
+                    self._kept = None
             placement = self.placement()
             contents = dict(zip(placement.inputs, given.values(), strict=True))
             outputs = placement.run(contents, recorder)
@@ -192,7 +201,8 @@ class Loading:
         self._takes_long.set()
 
     def _started(self) -> Start | None:
-        self._is_cpu_first = self._maker.cpu_is_sooner(self.key)
+        self._kept = self._maker.kept_plan(self.key)
+        self._is_cpu_first = self._kept is not None or self._maker.cpu_is_sooner(self.key)
         return None if self._is_cpu_first else self._maker.started(self.key, self._whole)
 
     def _placed(self) -> Placement | Start:
@@ -202,7 +212,14 @@ class Loading:
                 return started
         with self._making:
             graph = self._inferred()
-        return self._maker.placed(self.key, graph, self.take_previous(), self._answer_seconds)
+        return self._maker.placed(self.key, graph, self.take_previous(), self._answer())
+
+    def _answer(self) -> Answered | None:
+        """The first answer of the CPU, if there was one."""
+        placement = self._on_cpu
+        if not self._answer_seconds or placement is None:
+            return None
+        return Answered(self._answer_seconds, placement.recipe(), placement.operators())
 
     def _inferred(self) -> Graph:
         """The graph with all types. What executes it on the CPU and what is loaded share it, as

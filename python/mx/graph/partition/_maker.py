@@ -17,8 +17,9 @@ from .._spec import dims_of
 from ..passes import PASSES
 from ._device import Answer, Device
 from ._groups import CPU
+from ._kept import KeptPlan
 from ._placement import Placement, warn
-from ._starts import Start, Starts
+from ._starts import Answered, Start, Starts
 from ._verify import Tolerance
 
 _fallback = ffi.get_global_func("mx.acc.fallback")
@@ -36,6 +37,10 @@ class Options:
     costs: bool
     verify: Tolerance | bool
     keep_nan: bool
+
+    def of_starts(self) -> tuple[bool, ...]:
+        """Those that decide what the device executes."""
+        return self.optimize, self.costs
 
     def mode(self) -> str:
         """What happens to nodes that the library does not execute, as it is now."""
@@ -69,7 +74,7 @@ class Maker:
             self.inputs = interface.input_values()
         self._starts: Starts | None = None
         if self.source is not None:
-            self._starts = Starts(self.source, device, (options.optimize, options.costs))
+            self._starts = Starts(self.source, device, options.of_starts(), options.keep_nan)
 
     @property
     def graph(self) -> Graph:
@@ -100,16 +105,22 @@ class Maker:
             self._has_interface and self._starts is not None and self._starts.cpu_is_sooner(specs)
         )
 
+    def kept_plan(self, specs: Sequence[Any]) -> KeptPlan | None:
+        """What gives the CPU's first answer before such a start could give one, if it is kept."""
+        if not self._has_interface or self._starts is None or self._options.mode() == "whole":
+            return None
+        return self._starts.kept_plan(specs, _LOADING)
+
     def placed(
         self,
         specs: Sequence[Any],
         graph: Graph,
         previous: Placement | None = None,
-        answer_seconds: float = 0.0,
+        answer: Answered | None = None,
     ) -> Placement:
         """Where the nodes run for inputs of these shapes and types, for which `graph` is inferred.
-        `previous` is that of the graph with other weights. The CPU took so many seconds for the
-        first answer, 0 where it gave none."""
+        `previous` is that of the graph with other weights, `answer` the first one of the CPU, if it
+        gave one."""
         mode = self._options.mode()
         saved = self._device.compiler.saved_answers(specs) if mode != "whole" else None
         answers = None if saved is None else [Answer(*answer) for answer in saved]
@@ -127,7 +138,7 @@ class Maker:
             previous=previous,
         )
         if self._starts is not None and not options.verify and mode != "whole":
-            self._starts.keep(specs, placement, self.graph.model.graph, answer_seconds)
+            self._starts.keep(specs, placement, self.graph.model.graph, answer)
         return placement
 
     def on_cpu(self, graph: Graph) -> Placement:

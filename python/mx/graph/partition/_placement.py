@@ -25,6 +25,8 @@ from ..lowering import BACKENDS, Chooser
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program
+from ..lowering._quick import QuickChooser, suits_quick
+from ..lowering._recipe import Recipe
 from ..lowering._segment import Step
 from ..plan import own_arrays
 from ..profile import Recorder
@@ -425,6 +427,19 @@ class Placement:
         programs = [piece.program for piece in self.pieces if piece.program is not None]
         return [step for program in programs for each in program.segments() for step in each.steps]
 
+    def recipe(self) -> Recipe | None:
+        """Of the plan that executes all nodes on the CPU; None where there is no such plan, or it
+        cannot be kept."""
+        if len(self.pieces) != 1 or self.pieces[0].program is None:
+            return None
+        program, graph = self.pieces[0].program, self._graph
+        is_whole = program.inputs == self.inputs and program.results == list(graph.outputs)
+        return program.recipe() if is_whole else None
+
+    def operators(self) -> list[tuple[str, int]]:
+        """The operators, and how many nodes are of each."""
+        return list(Counter(node.op_type for node in self.nodes).items())
+
     # -- executing --
 
     def run(
@@ -540,8 +555,10 @@ class Placement:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
             bodies = None if self._mode == "whole" else self._bodies
+            is_soon = self._is_for_now and suits_quick(graph)
+            chooser = QuickChooser() if is_soon else Chooser(BACKENDS)
             piece.program = Program(
-                graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan, bodies=bodies
+                graph, self._opset, chooser, keep_nan=self._keep_nan, bodies=bodies
             )
         inputs = values.on_host(piece.part.inputs)
         self._count(piece)

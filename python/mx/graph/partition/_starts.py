@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -16,12 +17,15 @@ import onnx_ir
 
 import ffi
 
-from ...cache._use import Cache
+from ...cache._file import PieceWriter
+from ...cache._use import Cache, warn
 from .. import _interfaces
 from .._latest import Attempt
 from .._unread import Interface, Unread
+from ..lowering._recipe import Recipe
 from ..plan import own_arrays
 from ..profile import Recorder
+from . import _kept
 from ._compiled import FAILURES, Loaded, specs_key
 from ._describe import dtype_of, extents_of
 from ._device import Device
@@ -35,6 +39,15 @@ _ModelGraph = ffi.get_class("mx.acc.ModelGraph")
 # of them for small models. Reading the graph takes as long again as what was measured.
 _FEW_SECONDS = 0.03
 _SMALL_PART = 0.3
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The first answer that the CPU gave while models were loaded."""
+
+    seconds: float
+    recipe: Recipe | None  # of the plan that gave it, where it can be kept
+    operators: Sequence[tuple[str, int]]  # of the graph, and how many nodes are of each
 
 
 class Start:
@@ -90,12 +103,16 @@ class Start:
 class Starts:
     """The starts of one plan that the cache has."""
 
-    def __init__(self, unread: Unread, device: Device, plan_options: Sequence[Any]) -> None:
-        """`plan_options` are those of the plan that decide what the device executes."""
+    def __init__(
+        self, unread: Unread, device: Device, plan_options: Sequence[Any], keep_nan: bool
+    ) -> None:
+        """`plan_options` are those of the plan that decide what the device executes, `keep_nan`
+        decides what the CPU does."""
         self._unread = unread
         self._device = device
         self._hashes: list[str] | None = None
         self._plan_options = list(plan_options)
+        self._keep_nan = keep_nan
 
     def cpu_is_sooner(self, specs: Sequence[Any]) -> bool:
         """Whether the CPU gives its first answer before the model could be loaded, as it was seen
@@ -104,10 +121,9 @@ class Starts:
         if about is None:
             return False
         try:
-            answer, seconds = float(about["answer"]), float(about["seconds"])
+            return _is_sooner(float(about["answer"]), float(about["seconds"]))
         except (KeyError, TypeError, ValueError):
             return False
-        return answer < min(_FEW_SECONDS, _SMALL_PART * seconds)
 
     def find(
         self,
@@ -135,10 +151,10 @@ class Starts:
         specs: Sequence[Any],
         placement: Placement,
         graph: onnx_ir.Graph,
-        answer_seconds: float,
+        answer: Answered | None,
     ) -> None:
-        """Keeps what `find` gives, where the placement is one model that the cache has whole. The
-        CPU took so many seconds for the first answer of the graph, 0 where it gave none."""
+        """Keeps what `find` gives, where the placement is one model that the cache has whole; and,
+        of the first answer of the CPU, if there was one, what gives it sooner the next time."""
         models = placement.models()
         interface = self._unread.interface or Interface.of(graph)
         if len(models) != 1 or placement.single_model() is None or interface is None:
@@ -159,15 +175,60 @@ class Starts:
             }
             _write(cache, key, about)
         _, key = self._entry("answer", specs)
-        if answer_seconds and not Cache.has(key):
+        if answer is not None and not Cache.has(key):
             about = {
                 "accelerator": self._device.name,
                 "graph": f"{name}: first answer of the CPU",
                 "seconds": loaded.seconds,
-                "answer": answer_seconds,
+                "answer": answer.seconds,
             }
             _write(cache, key, about)
+        if answer is not None and answer.recipe is not None:
+            self._keep_plan(cache, specs, answer.recipe, answer.operators, name, loaded.seconds)
         _interfaces.keep(cache, self._unread.structure, interface, name)
+
+    def _keep_plan(
+        self,
+        cache: Cache,
+        specs: Sequence[Any],
+        recipe: Recipe,
+        operators: Sequence[tuple[str, int]],
+        name: str,
+        load_seconds: float,
+    ) -> None:
+        """Keeps a plan of the CPU, if it gives its first answer before the model can be loaded."""
+        _, key = self._entry("plan", specs)
+        if Cache.has(key):
+            return
+        seconds = _kept.seconds_of(recipe)
+        if seconds is None or not _is_sooner(seconds, load_seconds):
+            return
+
+        def write(writer: PieceWriter) -> dict[str, Any]:
+            return {
+                "accelerator": self._device.name,
+                "graph": f"{name}: plan of the CPU",
+                "seconds": seconds,
+                "plan": _kept.write(writer, recipe, operators),
+            }
+
+        with cache.locked(key):
+            cache.write(key, write)
+
+    def kept_plan(self, specs: Sequence[Any], why: str) -> _kept.KeptPlan | None:
+        """What gives the CPU's first answers for inputs of these shapes and types, sooner than the
+        model could be loaded; None where the cache has none. `why` says why the CPU does."""
+        cache, key = self._entry("plan", specs)
+        file = cache.open(key) if cache is not None and Cache.has(key) else None
+        if cache is None or file is None:
+            return None
+        with file:
+            try:
+                return _kept.read(file, file.about["plan"], self._device, why)
+            except (KeyError, *FAILURES) as error:
+                cache.remove(key)
+                warn(f"a plan that was kept is made anew: {error}")
+                return None
 
     def _about(self, what: str, specs: Sequence[Any]) -> dict[str, Any] | None:
         """What the cache has of an entry; None where it has none."""
@@ -179,17 +240,18 @@ class Starts:
             return file.about
 
     def _entry(self, what: str, specs: Sequence[Any]) -> tuple[Cache | None, str]:
-        """The cache, and the key there; None where it cannot be used. A "start" depends on the
-        weights, and what else there is does not."""
+        """The cache, and the key there; None where it cannot be used. A "start" and a "plan"
+        depend on the weights, an "answer" does not."""
         cache, identity = self._device.compiler.cache()
         if cache is None:
             return None, ""
-        if what == "start" and self._hashes is None:
+        if what != "answer" and self._hashes is None:
             self._hashes = self._unread.elements.hashes(self._device.hash_key)
         parts = [
             what,
             self._unread.structure,
-            self._hashes if what == "start" else None,
+            self._hashes if what != "answer" else None,
+            [self._keep_nan, *_kept.stamp()] if what == "plan" else None,
             identity,
             sorted(self._device.options.items()),
             self._plan_options,
@@ -197,6 +259,12 @@ class Starts:
         ]
         text = json.dumps(parts, default=repr)
         return cache, sha256(text.encode()).hexdigest()[:40]
+
+
+def _is_sooner(answer: float, load: float) -> bool:
+    """Whether the CPU's answer comes before a model could be loaded that took so many seconds to
+    compile."""
+    return answer < min(_FEW_SECONDS, _SMALL_PART * load)
 
 
 def _write(cache: Cache, key: str, about: dict[str, Any]) -> None:

@@ -52,7 +52,8 @@ def _attention(
     if scale < 0:
         raise Declined("a negative scale")
     joins_heads = has_joined_heads or _are_heads_moved(to)
-    kernel = _kernel(
+    kernel = to.kernel(
+        _kernel,
         q.shape,
         k.shape,
         v.shape,
