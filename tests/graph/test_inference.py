@@ -105,6 +105,11 @@ SHAPES = {
         "() => (float[] y) <int64[2] s = {2, 3}> { y = ConstantOfShape(s) }",
         (2, 3),
     ),
+    "attention of heads in a row": (
+        "(float[N, S, D] x, float[N, S, D] z) => (float[] y)"
+        " { y = Attention<q_num_heads = 2, kv_num_heads = 2>(x, x, z) }",
+        ("N", "S", "unk__0"),
+    ),
     "if": (
         """(bool c, float[N, 2] x) => (float[] y) { y = If(c) <
         then_branch = a () => (float[] t) { t = Relu(x) },

@@ -166,6 +166,8 @@ def _take_graph(graph: onnx_ir.Graph, nodes: list[onnx_ir.Node], proto: onnx.Gra
             found = types.get(value.name or "")
             if found is not None and found.WhichOneof("value") is not None:
                 _take_type(value, found)
+        if node.op_type == "Attention" and not node.domain:
+            _forget_no_elements(node)
         for attribute in serialized.attribute:
             if attribute.HasField("g"):
                 inside = node.attributes[attribute.name].as_graph()
@@ -174,6 +176,15 @@ def _take_graph(graph: onnx_ir.Graph, nodes: list[onnx_ir.Node], proto: onnx.Gra
         for value in graph.inputs:
             if value.type is None and value.name in types:
                 _take_type(value, types[value.name])
+
+
+def _forget_no_elements(node: onnx_ir.Node) -> None:
+    """Corrects attention of heads in a row, of which onnx takes an extent that varies for 0."""
+    value = node.inputs[2] if len(node.inputs) > 2 else None
+    given = None if value is None else dims_of(value.shape)
+    made = dims_of(node.outputs[0].shape)
+    if made and given and len(given) == 3 and made[-1] == 0 and not isinstance(given[-1], int):
+        node.outputs[0].shape = onnx_ir.Shape((*made[:-1], None))
 
 
 def _take_type(value: onnx_ir.Value, found: onnx.TypeProto) -> None:

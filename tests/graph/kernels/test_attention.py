@@ -231,7 +231,7 @@ def test_left_to_others(case) -> None:
     numpy.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-GOOD = [(1, 4, 5, 8), (1, 2, 6, 8), (1, 2, 6, 3), None, False, 1.0, False, False]
+GOOD = [(1, 4, 5, 8), (1, 2, 6, 8), (1, 2, 6, 3), None, False, 1.0, False, False, False]
 REJECTED = [
     (0, (1, 4, 5), "q: expected .batch, heads, queries, size., none of them 0, got .1, 4, 5."),
     (0, (1, 4, 0, 8), "q: expected"),

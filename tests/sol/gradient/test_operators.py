@@ -72,6 +72,11 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         + [f(3, 1, 2, 2), f(1, 3, 2, 8)],
         {"hidden_size": 2},
     ),
+    "AttentionTraining": ([f(1, 2, 3, 4), f(1, 2, 5, 4), f(1, 2, 5, 6), f(3, 5)], {}),
+    "AttentionGrad": (
+        [f(1, 3, 8), f(1, 3, 8), f(1, 5, 4), f(1, 5, 4), f(1, 3, 8), f(1, 2, 3)],
+        {"q_num_heads": 2, "kv_num_heads": 1, "is_causal": 1},
+    ),
     "RNNGrad": (
         [f(3, 1, 2, 2), None, f(3, 2, 4), f(1, 2, 4), f(1, 2, 2), None, None, f(3, 1, 2, 2)],
         {"activation": "Relu", "hidden_size": 2},

@@ -46,8 +46,8 @@ PASSES: tuple[Pass, ...] = (
     ACTIVATIONS,
     UNUSED,
 )
-# Those that make what the CPU has a kernel for: not for graphs that are differentiated, or executed
-# by a device that may have none.
+# Those that make what the CPU has a kernel for: not for graphs that are executed by a device, which
+# may have none.
 FOR_CPU: tuple[Pass, ...] = (ATTENTION,)
 CPU_PASSES: tuple[Pass, ...] = (*PASSES[:-1], *FOR_CPU, PASSES[-1])
 

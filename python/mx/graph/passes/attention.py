@@ -5,7 +5,7 @@ Where a mask leaves nothing to a query, Softmax gives NaN, and the operator 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import onnx_ir
 
@@ -18,17 +18,18 @@ from .transposes import order_of
 _SINCE = 23
 
 
-def _run(model: onnx_ir.Model) -> list[str]:
+def recognize(model: onnx_ir.Model, masks_left: Container[onnx_ir.Value] = ()) -> list[str]:
+    """Makes attention one node each, but with masks of these; gives the names of nodes removed."""
     removed: list[str] = []
     if model.opset_imports.get("", 1) < _SINCE:
         return removed
     for node in list(model.graph):
         if node.graph is not None and is_onnx(node, "Softmax"):
-            removed += _attention(node)
+            removed += _attention(node, masks_left)
     return removed
 
 
-def _attention(softmax: onnx_ir.Node) -> list[str]:
+def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> list[str]:
     """softmax(q k^T * scale + mask) v, of four axes: batch, heads, positions, elements."""
     scores = softmax.inputs[0]
     last = only_user(softmax.outputs[0], "MatMul")
@@ -53,7 +54,7 @@ def _attention(softmax: onnx_ir.Node) -> list[str]:
     dims = [dims_of(one.shape) or () for one in (query, turned, value)]
     if None in dims[0][:2] or any(one[:2] != dims[0][:2] or not one for one in dims):
         return []
-    if mask is not None and not _fits(mask, (*dims[0][:3], dims[1][3])):
+    if mask is not None and (mask in masks_left or not _fits(mask, (*dims[0][:3], dims[1][3]))):
         return []
     # The operator multiplies both sides by the root of the scale.
     if not scale > 0:
@@ -125,4 +126,4 @@ def _turned_back(turned: onnx_ir.Value, before: onnx_ir.Node) -> onnx_ir.Value |
     return made.outputs[0]
 
 
-ATTENTION = Pass("attention", "recognizes attention where models spell it out", _run)
+ATTENTION = Pass("attention", "recognizes attention where models spell it out", recognize)

@@ -16,7 +16,7 @@ from ...importers._builder import Names
 from ._copies import Copy, let_go
 from ._differentiate import depending, is_empty, leading, no_gradient
 from ._masked_rows import unmask
-from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, name_of
+from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, LeftToBody, name_of
 from ._writer import Writer
 
 # How often what a node is short for is looked at again.
@@ -29,35 +29,43 @@ def expand(graph: Graph, names: Names, wrt: Sequence[ir.Value]) -> None:
     done: set[ir.Node] = set()
     for _ in range(_MOST):
         nodes = list(inside)
-        path = depending(nodes, wrt) & leading(nodes, inside.outputs)
+        active = depending(nodes, wrt)
+        path = active & leading(nodes, inside.outputs)
         changed = False
         for node in nodes:
             if node not in done and not path.isdisjoint(node.outputs):
                 done.add(node)
-                changed |= _replace(graph, names, node)
+                changed |= _replace(graph, names, node, active)
         if not changed:
             return
         graph.infer()
 
 
-def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
-    """Replaces one node if it has to be; returns whether it was."""
+def _replace(graph: Graph, names: Names, node: ir.Node, active: set[ir.Value]) -> bool:
+    """Replaces one node if it has to be; returns whether it was.
+
+    `active` has the values with derivatives by what gradients are asked for.
+    """
     name = name_of(node)
     written = ir.Graph([], [], nodes=[])
     to = Writer(written, names, prefix=node.name or "")
     to.metadata = dict(node.metadata_props)
     if name in EXPANSIONS:
         try:
-            made = EXPANSIONS[name](to, Call(node, (None,) * len(node.outputs), ()))
+            wanted = tuple(value in active for value in node.inputs)
+            made = EXPANSIONS[name](to, Call(node, (None,) * len(node.outputs), wanted))
+        except LeftToBody as error:
+            outputs = _by_body(graph, to, node, str(error))
         except Declined as error:
             if name in RULES or name in GRAPH_RULES:
                 return False
             raise no_gradient(node, str(error)) from None
-        outputs = [made] if isinstance(made, ir.Value) else list(made)
+        else:
+            outputs = [made] if isinstance(made, ir.Value) else list(made)
     elif name in RULES or name in GRAPH_RULES or name in WITHOUT or is_empty(node):
         return False
     else:
-        outputs = _by_body(graph, to, node)
+        outputs = _by_body(graph, to, node, "there is no rule for it")
     for one in list(written):
         written.remove(one)
         graph.model.graph.insert_before(node, one)
@@ -77,8 +85,8 @@ def _take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> N
     graph.remove(node, safe=True)
 
 
-def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
-    """Writes the nodes that a node is short for."""
+def _by_body(graph: Graph, to: Writer, node: ir.Node, reason: str) -> list[ir.Value]:
+    """Writes the nodes that a node is short for, which is left to these for a reason."""
     opset = dict(graph.model.opset_imports)
     host = HostNode(node, opset)
     inputs = [None if value is None else _described(value) for value in node.inputs]
@@ -90,7 +98,7 @@ def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
         }
         copy = Copy(to, function, values)
     except (NoBody, Declined) as error:
-        raise no_gradient(node, f"there is no rule for it, and {error}") from None
+        raise no_gradient(node, f"{reason}, and {error}") from None
     query = node.inputs[0]
     if name_of(node) == "Attention" and query is not None and query.dtype is not None:
         unmask(to, copy.nodes, query.dtype)

@@ -21,6 +21,10 @@ class Declined(Exception):
     """A rule has no gradient for a node; the text says why, for people."""
 
 
+class LeftToBody(Declined):
+    """What replaces a node has not all that this one says."""
+
+
 @dataclass(frozen=True)
 class Call:
     """A node whose gradient is wanted."""
@@ -123,7 +127,8 @@ def gradient(*operators: str, domain: str = "") -> Callable[[Rule], Rule]:
 def expansion(*operators: str, domain: str = "") -> Callable[[Expansion], Expansion]:
     """Makes a function what replaces nodes of operators before they are differentiated.
 
-    It raises Declined for a node that stays as it is.
+    It raises Declined for a node that stays as it is, LeftToBody for one that is replaced by the
+    nodes that ONNX says it is short for.
     """
 
     def add(function: Expansion) -> Expansion:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from ...graph import Graph, GraphError
 from ...graph import passes as graph_passes
+from ...graph.passes.attention import recognize
 from ...importers._builder import Names
 from ..operators import DOMAIN, VERSION
 from . import rules as _rules  # noqa: F401
@@ -85,6 +86,8 @@ def joint(given: Graph, wrt: Sequence[str]) -> Joint:
     graph.model.opset_imports.setdefault(DOMAIN, VERSION)
     graph.infer()
     sources = _sources(graph, wrt)
+    # The gradient of a mask has no kernel.
+    recognize(graph.model, depending(list(inside), sources))
     names = _names(graph)
     expand(graph, names, sources)
     # What bodies compute from constants becomes constant.

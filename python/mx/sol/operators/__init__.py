@@ -8,6 +8,7 @@ operators with the decorator `operator`; `like` and `shaped` describe shapes of 
 # Each of them adds the operators of a family to OPERATORS.
 from . import activations as _activations  # noqa: F401, I001
 from . import adaptive_steps as _adaptive_steps  # noqa: F401
+from . import attention as _attention  # noqa: F401
 from . import dropout as _dropout  # noqa: F401
 from . import gru as _gru  # noqa: F401
 from . import losses as _losses  # noqa: F401

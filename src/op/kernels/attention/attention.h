@@ -36,6 +36,8 @@ struct AttentionCall {
   AttentionMask mask;
   float* out; /*!< rows of value_size elements without gaps between them */
   int64_t out_row;
+  float* log_sums; /*!< or NULL; by query the logarithm of the sum of exp(score) over the keys, and
+                        infinity where the mask leaves none */
   int64_t first_query;
   int64_t num_queries;
   int64_t num_keys;   /*!< not 0 */

@@ -4,6 +4,7 @@ from . import (  # noqa: F401  their rules
     _activation,
     _adaptive_steps,
     _attention,
+    _attention_training,
     _einsum,
     _elementwise,
     _movement,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import ffi
 
@@ -42,7 +43,7 @@ def _attention(
     has_joined_heads = len(q.shape) == 3
     if has_joined_heads:
         q, k, v = (
-            _with_heads(to, value, heads)
+            with_heads(to, value, heads)
             for value, heads in ((q, q_num_heads), (k, kv_num_heads), (v, kv_num_heads))
         )
     if mask is not None and (not mask.shape or mask.shape[-1] != k.shape[2]):
@@ -52,29 +53,31 @@ def _attention(
     if scale < 0:
         raise Declined("a negative scale")
     joins_heads = has_joined_heads or _are_heads_moved(to)
-    kernel = to.kernel(
-        _kernel,
-        q.shape,
-        k.shape,
-        v.shape,
-        None if mask is None else mask.shape,
-        mask is not None and mask.dtype == "bool",
-        scale,
-        bool(is_causal),
-        joins_heads,
-    )
+    extents = extents_of(q, k, v, mask)
+    kernel = to.kernel(_kernel, *extents, scale, bool(is_causal), joins_heads, False)
     given = [to.plain(value) for value in (q, k, v, mask) if value is not None]
     (made,) = to.step(kernel, given)
     if has_joined_heads:
-        batch, positions, heads, size = made.shape
-        return to.reshape(made, (batch, positions, heads * size))
+        return joined(to, made)
     if joins_heads:
         view: Value = to.call(np.transpose, made, (0, 2, 1, 3))
         return view
     return made
 
 
-def _with_heads(to: Lowering, value: Value, heads: int) -> Value:
+def extents_of(q: Value, k: Value, v: Value, mask: Value | None) -> tuple[Any, ...]:
+    """What kernels are told of their operands: shapes, and whether the mask has truth values."""
+    shape = None if mask is None else mask.shape
+    return q.shape, k.shape, v.shape, shape, mask is not None and mask.dtype == "bool"
+
+
+def joined(to: Lowering, value: Value) -> Value:
+    """The elements of all heads in a row, of a value that has the heads behind the positions."""
+    batch, positions, heads, size = value.shape
+    return to.reshape(value, (batch, positions, heads * size))
+
+
+def with_heads(to: Lowering, value: Value, heads: int) -> Value:
     """Batch, heads, positions, elements: a view of what has the elements of all heads in a row."""
     batch, positions, size = value.shape
     if heads <= 0 or size % heads:
