@@ -23,6 +23,8 @@ _T = TypeVar("_T")
 
 # What a thread reads and hashes at a time: it stays in the processor's cache in between.
 _BLOCK = 1 << 19
+# Fewer bytes are read sooner than another thread has begun to.
+_BYTES_OF_THREAD = 1 << 22
 # Several weights share one piece of memory of this size: NumPy asks for huge pages for large ones
 # alone, without which a new page for each 4 KB takes longer than reading them. It is there until
 # kernels have packed all of them.
@@ -112,7 +114,7 @@ class Elements:
         if not self._spans:
             return []
         blocks = list(self._blocks())
-        count = max(1, min(os.cpu_count() or 1, len(blocks) // 2))
+        count = max(1, min(os.cpu_count() or 1, sum(self.sizes()) // _BYTES_OF_THREAD))
 
         def work(first: int) -> list[_T]:
             room = _aligned(_BLOCK)

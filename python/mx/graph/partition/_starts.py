@@ -201,7 +201,9 @@ class Starts:
         if Cache.has(key):
             return
         seconds = _kept.seconds_of(recipe)
-        if seconds is None or not _is_sooner(seconds, load_seconds):
+        if seconds is not None and seconds >= _SMALL_PART * load_seconds:
+            seconds = _kept.seconds_of(recipe)  # something else may have had the processor
+        if seconds is None or seconds >= _SMALL_PART * load_seconds:
             return
 
         def write(writer: PieceWriter) -> dict[str, Any]:
