@@ -238,7 +238,7 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
-# What may be in the place of a plan.
+# What may be there instead of a plan.
 DAMAGES: dict[str, Callable[[Path], None]] = {
     "another byte": flip,
     "no bytes": emptied,
@@ -293,6 +293,24 @@ def test_a_run_that_fails(load_refacc, path, monkeypatch) -> None:
     is_kept, outputs = answer(plan)
     assert not is_kept
     same(outputs, expected(X))
+
+
+def test_a_plan_that_cannot_be_kept(load_refacc, cache, path, monkeypatch) -> None:
+    """The device answers all the same, and the next run warns."""
+    ctx = load_refacc("keeps")
+    expected = write(path)
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr(_kept, "write", fail)
+    plan = start(ctx, path)
+    plan(X)
+    with pytest.warns(CacheWarning, match="a plan of the CPU is not kept: no such thing"):
+        assert plan.wait()
+    assert plan.summary() == "keeps: 3 of 3 nodes"
+    same(plan(X), expected(X))
+    assert not plans_of(cache) and not mx.cache.check()
 
 
 def test_weights_that_change(load_refacc, path, gate) -> None:

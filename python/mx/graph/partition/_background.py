@@ -23,6 +23,7 @@ from weakref import WeakSet
 import onnx_ir
 
 from ..._acc.fallback import collected
+from ...cache._use import warn
 from .._graph import Graph
 from ..profile import Recorder
 from ._compiled import FAILURES
@@ -30,7 +31,7 @@ from ._kept import KeptPlan
 from ._load import GivenUp, Load, under_way
 from ._maker import Maker
 from ._placement import Outdated, Placement
-from ._starts import Answered, Start
+from ._starts import Start
 
 # What is kept of a whole model is loaded sooner than the CPU has planned, unless the model is small
 # or the library slow. The first run waits for it for so many seconds.
@@ -190,6 +191,20 @@ class Loading:
         if self._error is not None:
             raise self._error.with_traceback(self._traceback)
 
+    def keep(self) -> None:
+        """Keeps for the next start what has answered, once the device does."""
+        result, on_cpu = self.result, self._on_cpu
+        self.told.clear()
+        if not isinstance(result, Placement) or on_cpu is None or not self._answer_seconds:
+            return
+        if self.load.is_given_up:
+            return
+        with collected(self.told):
+            try:
+                self._maker.keep_plan(self.key, result, on_cpu)
+            except Exception as error:  # which nobody needs
+                warn(f"a plan of the CPU is not kept: {error}")
+
     @property
     def is_given_up(self) -> bool:
         """Whether the load has ended with nothing."""
@@ -212,14 +227,7 @@ class Loading:
                 return started
         with self._making:
             graph = self._inferred()
-        return self._maker.placed(self.key, graph, self.take_previous(), self._answer())
-
-    def _answer(self) -> Answered | None:
-        """The first answer of the CPU, if there was one."""
-        placement = self._on_cpu
-        if not self._answer_seconds or placement is None:
-            return None
-        return Answered(self._answer_seconds, placement.recipe(), placement.operators())
+        return self._maker.placed(self.key, graph, self.take_previous(), self._answer_seconds)
 
     def _inferred(self) -> Graph:
         """The graph with all types. What executes it on the CPU and what is loaded share it, as
@@ -309,6 +317,8 @@ class Loader:
                 with self._device_lock:
                     loading.compile()
                     self._install(loading)
+                loading.keep()
+                self._install(loading)  # for what there is to tell
             self._under_way = None
             loading.end()
             del loading  # and its models, where nobody wants them

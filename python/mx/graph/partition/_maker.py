@@ -19,7 +19,7 @@ from ._device import Answer, Device
 from ._groups import CPU
 from ._kept import KeptPlan
 from ._placement import Placement, warn
-from ._starts import Answered, Start, Starts
+from ._starts import Start, Starts
 from ._verify import Tolerance
 
 _fallback = ffi.get_global_func("mx.acc.fallback")
@@ -111,16 +111,22 @@ class Maker:
             return None
         return self._starts.kept_plan(specs, _LOADING)
 
+    def keep_plan(self, specs: Sequence[Any], placement: Placement, on_cpu: Placement) -> None:
+        """Keeps what that gives: of what executed the graph on the CPU until the placement was
+        there."""
+        if self._starts is not None:
+            self._starts.keep_plan(specs, placement, on_cpu)
+
     def placed(
         self,
         specs: Sequence[Any],
         graph: Graph,
         previous: Placement | None = None,
-        answer: Answered | None = None,
+        answer_seconds: float = 0.0,
     ) -> Placement:
         """Where the nodes run for inputs of these shapes and types, for which `graph` is inferred.
-        `previous` is that of the graph with other weights, `answer` the first one of the CPU, if it
-        gave one."""
+        `previous` is that of the graph with other weights. The CPU took so many seconds for the
+        first answer, 0 where it gave none."""
         mode = self._options.mode()
         saved = self._device.compiler.saved_answers(specs) if mode != "whole" else None
         answers = None if saved is None else [Answer(*answer) for answer in saved]
@@ -138,7 +144,7 @@ class Maker:
             previous=previous,
         )
         if self._starts is not None and not options.verify and mode != "whole":
-            self._starts.keep(specs, placement, self.graph.model.graph, answer)
+            self._starts.keep(specs, placement, self.graph.model.graph, answer_seconds)
         return placement
 
     def on_cpu(self, graph: Graph) -> Placement:

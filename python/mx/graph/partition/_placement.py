@@ -194,6 +194,11 @@ class Placement:
         return self._wiring.nodes
 
     @property
+    def name(self) -> str:
+        """That of the graph."""
+        return self._graph.name or "graph"
+
+    @property
     def inputs(self) -> list[onnx_ir.Value]:
         """What run is given, but for weights."""
         weights = set(self._graph.initializers.values())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -22,7 +21,6 @@ from ...cache._use import Cache, warn
 from .. import _interfaces
 from .._latest import Attempt
 from .._unread import Interface, Unread
-from ..lowering._recipe import Recipe
 from ..plan import own_arrays
 from ..profile import Recorder
 from . import _kept
@@ -39,15 +37,6 @@ _ModelGraph = ffi.get_class("mx.acc.ModelGraph")
 # of them for small models. Reading the graph takes as long again as what was measured.
 _FEW_SECONDS = 0.03
 _SMALL_PART = 0.3
-
-
-@dataclass(frozen=True)
-class Answered:
-    """The first answer that the CPU gave while models were loaded."""
-
-    seconds: float
-    recipe: Recipe | None  # of the plan that gave it, where it can be kept
-    operators: Sequence[tuple[str, int]]  # of the graph, and how many nodes are of each
 
 
 class Start:
@@ -151,10 +140,10 @@ class Starts:
         specs: Sequence[Any],
         placement: Placement,
         graph: onnx_ir.Graph,
-        answer: Answered | None,
+        answer_seconds: float,
     ) -> None:
-        """Keeps what `find` gives, where the placement is one model that the cache has whole; and,
-        of the first answer of the CPU, if there was one, what gives it sooner the next time."""
+        """Keeps what `find` gives, where the placement is one model that the cache has whole. The
+        CPU took so many seconds for the first answer of the graph, 0 where it gave none."""
         models = placement.models()
         interface = self._unread.interface or Interface.of(graph)
         if len(models) != 1 or placement.single_model() is None or interface is None:
@@ -175,31 +164,25 @@ class Starts:
             }
             _write(cache, key, about)
         _, key = self._entry("answer", specs)
-        if answer is not None and not Cache.has(key):
+        if answer_seconds and not Cache.has(key):
             about = {
                 "accelerator": self._device.name,
                 "graph": f"{name}: first answer of the CPU",
                 "seconds": loaded.seconds,
-                "answer": answer.seconds,
+                "answer": answer_seconds,
             }
             _write(cache, key, about)
-        if answer is not None and answer.recipe is not None:
-            self._keep_plan(cache, specs, answer.recipe, answer.operators, name, loaded.seconds)
         _interfaces.keep(cache, self._unread.structure, interface, name)
 
-    def _keep_plan(
-        self,
-        cache: Cache,
-        specs: Sequence[Any],
-        recipe: Recipe,
-        operators: Sequence[tuple[str, int]],
-        name: str,
-        load_seconds: float,
-    ) -> None:
-        """Keeps a plan of the CPU, if it gives its first answer before the model can be loaded."""
+    def keep_plan(self, specs: Sequence[Any], placement: Placement, on_cpu: Placement) -> None:
+        """Keeps what executed the graph on the CPU, if `keep` has kept what the placement is of,
+        and its first answer comes before that could be loaded."""
+        recipe = on_cpu.recipe()
+        cache, start = self._entry("start", specs)
         _, key = self._entry("plan", specs)
-        if Cache.has(key):
+        if cache is None or recipe is None or Cache.has(key) or not Cache.has(start):
             return
+        load_seconds = sum(model.seconds for model in placement.models())
         seconds = _kept.seconds_of(recipe)
         if seconds is not None and seconds >= _SMALL_PART * load_seconds:
             seconds = _kept.seconds_of(recipe)  # something else may have had the processor
@@ -209,9 +192,9 @@ class Starts:
         def write(writer: PieceWriter) -> dict[str, Any]:
             return {
                 "accelerator": self._device.name,
-                "graph": f"{name}: plan of the CPU",
+                "graph": f"{on_cpu.name}: plan of the CPU",
                 "seconds": seconds,
-                "plan": _kept.write(writer, recipe, operators),
+                "plan": _kept.write(writer, recipe, on_cpu.operators()),
             }
 
         with cache.locked(key):
