@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/mkl.h"
 #include "graph/training/checks.h"
 #include "op/kernels/product/blas_gemm.h"
 #include "op/tensor/cast.h"
@@ -61,11 +62,15 @@ void Gemm(const BlasMatrix<double>& a, const BlasMatrix<double>& b, const Operan
  * which pack nothing: it is short beside the matrix.
  */
 template <typename T>
-void Multiply(const Operands<T>& p, T alpha, T beta, T* c, T* work) {
-  if (alpha == 1 && beta == 0) return op::product::BlasGemm(p, c);
-  if (p.m != 1 && p.n != 1) {
+void Multiply(const Operands<T>& p, T alpha, T beta, bool by_mkl, T* c, T* work) {
+  const bool is_vector = p.m == 1 || p.n == 1;
+  if (alpha == 1 && beta == 0 && (is_vector || !by_mkl)) return op::product::BlasGemm(p, c);
+  if (!is_vector) {
     const BlasMatrix<T> a(p.a, p.m, p.k, p.a_row, p.a_column);
     const BlasMatrix<T> b(p.b, p.k, p.n, p.b_row, p.b_column);
+    if constexpr (std::is_same_v<T, float>) {
+      if (by_mkl) return Mkl::Gemm(a, b, p, alpha, beta, c);
+    }
     return Gemm(a, b, p, alpha, beta, c);
   }
   op::product::BlasGemm(p, work);
@@ -102,6 +107,7 @@ struct BlasProduct {
   T alpha;
   T beta; /*!< 0 where nothing is added */
   bool relu;
+  bool by_mkl;
 
   size_t workspace() const {
     const bool is_plain = alpha == 1 && beta == 0;
@@ -170,7 +176,7 @@ struct BlasProduct {
         p.b += rest % extent * b.steps[static_cast<size_t>(d)];
         rest /= extent;
       }
-      Multiply(p, alpha, beta, c + item * p.m * p.n, work);
+      Multiply(p, alpha, beta, by_mkl, c + item * p.m * p.n, work);
     }
   }
 };
@@ -229,7 +235,7 @@ Ref<op::Kernel> Make(Description made, BlasProduct<T> product) {
 
 Ref<op::Kernel> MakeBlasProduct(DLDataType dtype, const Shape& a, const Shape& b,
                                 const std::optional<Shape>& c, bool flips_a, bool flips_b,
-                                double alpha, double beta, bool relu) {
+                                double alpha, double beta, bool relu, bool by_mkl) {
   if (dtype != kFloat32 && dtype != kFloat64) {
     MXNET_THROW("TypeError") << "dtype: expected float32 or float64, got " << DataTypeName(dtype);
   }
@@ -247,11 +253,16 @@ Ref<op::Kernel> MakeBlasProduct(DLDataType dtype, const Shape& a, const Shape& b
   // BLAS would not look at the matrices, whose NaNs and infinities are NaNs of the product.
   if ((dtype == kFloat32 ? static_cast<double>(static_cast<float>(alpha)) : alpha) == 0)
     MXNET_THROW("ValueError") << "alpha: expected another number than 0";
-  if (op::NumThreads() == 1 && Library::Get().get_num_threads() > 1) {
+  if (by_mkl && (dtype != kFloat32 || !Mkl::IsThere())) {
+    MXNET_THROW("NotImplementedError") << "by_mkl: expected float32, and an MKL that another "
+                                          "library has brought: see mx.use_mkl";
+  }
+  if (!by_mkl && op::NumThreads() == 1 && Library::Get().get_num_threads() > 1) {
     MXNET_THROW("NotImplementedError") << "BLAS shares its work, and this is for one thread";
   }
   const bool adds = c && beta != 0;
-  Description made{dtype == kFloat32 ? "blas.sgemm" : "blas.dgemm",
+  const char* const library = by_mkl ? "mkl" : "blas";
+  Description made{std::string(library) + (dtype == kFloat32 ? ".sgemm" : ".dgemm"),
                    {{dtype, a, true}, {dtype, b, true}},
                    {dtype, shape}};
   if (adds) {
@@ -263,11 +274,11 @@ Ref<op::Kernel> MakeBlasProduct(DLDataType dtype, const Shape& a, const Shape& b
   const double added = adds ? beta : 0;
   if (dtype == kFloat64) {
     return Make(std::move(made),
-                BlasProduct<double>{shape, terms, flips_a, flips_b, alpha, added, relu});
+                BlasProduct<double>{shape, terms, flips_a, flips_b, alpha, added, relu, false});
   }
   return Make(std::move(made),
               BlasProduct<float>{shape, terms, flips_a, flips_b, static_cast<float>(alpha),
-                                 static_cast<float>(added), relu});
+                                 static_cast<float>(added), relu, by_mkl});
 }
 
 MXNET_REGISTER_API("mx.graph.blas_product")
@@ -284,6 +295,7 @@ MXNET_REGISTER_API("mx.graph.blas_product")
     .arg("alpha", "Not 0.")
     .arg("beta", "c is not read where it is 0.")
     .arg("relu", "Whether negative results become 0; a NaN stays one.")
+    .arg("by_mkl", false, "Whether the BLAS is the one that mx.use_mkl tells of.")
     .name_errors()
     .set_body_typed(&MakeBlasProduct);
 

@@ -130,6 +130,8 @@ ACROSS = {
     "power of two": ((64, 1024), (1024, 2048), {}, False),
     "turned": ((64, 1000), (2100, 1000), {"transB": 1}, False),
     "small": ((64, 100), (100, 2100), {}, False),
+    "rows of whole pages": ((64, 512), (512, 3072), {}, True),
+    "as many elements in other rows": ((64, 512), (512, 3000), {}, False),
 }
 
 

@@ -10,6 +10,7 @@ from ._registry import Registry, registry_of
 backends: Registry[Any] = registry_of(
     "backends",
     {
+        "mkl": "mx.graph.lowering:MKL",
         "onednn": "mx.graph.lowering:ONEDNN",
         "gen": "mx.sol.backends.gen:GEN",
         "blas": "mx.graph.lowering:BLAS",

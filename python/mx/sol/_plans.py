@@ -6,11 +6,13 @@ from typing import Any
 
 from ..context import Context
 from ..graph import Graph, PartitionedPlan, Plan
+from ..graph.lowering import BACKENDS, MKL, Chooser
 from ._config import config
 
 
 def plan_of(graph: Graph, **options: Any) -> Plan:
     """A plan for the CPU; `options` are others of Plan."""
+    options.setdefault("chooser", Chooser((MKL, *BACKENDS)))
     return Plan(graph, optimize=False, keep_nan=config["keep_nan"], **options)
 
 

@@ -2,11 +2,11 @@
 
 from ._choice import Chooser, Layer
 from ._table import Backend
-from .blas import BLAS
+from .blas import BLAS, MKL
 from .onednn import ONEDNN
 from .operators import OPERATORS
 
 # In the order in which they are asked; what all decline is executed by the onnx package.
 BACKENDS = (ONEDNN, BLAS, OPERATORS)
 
-__all__ = ["BACKENDS", "BLAS", "Backend", "ONEDNN", "OPERATORS", "Chooser", "Layer"]
+__all__ = ["BACKENDS", "BLAS", "Backend", "MKL", "ONEDNN", "OPERATORS", "Chooser", "Layer"]

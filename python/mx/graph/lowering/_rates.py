@@ -44,6 +44,7 @@ class Rates:
 RATES = {
     ("onednn", "float32"): Rates(250.0, 0.02, 0.09, 0.025),
     ("blas", "float32"): Rates(125.0, 0.19, 0.19, 0.03),
+    ("mkl", "float32"): Rates(260.0, 0.19, 0.09, 0.03),
     ("blas", "float64"): Rates(64.0, 0.5, 0.5, 0.1),
 }
 # Nanoseconds for each element that an operator of mx reads and writes besides.

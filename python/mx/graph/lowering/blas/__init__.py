@@ -2,5 +2,6 @@
 
 from . import _convolution, _product  # noqa: F401  their rules
 from ._backend import BLAS
+from ._mkl import MKL
 
-__all__ = ["BLAS"]
+__all__ = ["BLAS", "MKL"]

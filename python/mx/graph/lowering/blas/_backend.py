@@ -28,6 +28,7 @@ class Product:
     flips_b: bool = False
     alpha: float = 1.0
     beta: float = 1.0
+    by_mkl: bool = False
 
     def lower(self, to: Lowering, may_add: bool = True) -> Value:
         """Adds the step, with a Relu behind it in it, and an Add where it `may_add`."""
@@ -49,6 +50,7 @@ class Product:
             self.alpha,
             beta,
             relu,
+            self.by_mkl,
         )
         read = [_readable(to, self.a), _readable(to, self.b)]
         (made,) = to.step(kernel, read if c is None else [*read, to.plain(c)])

@@ -18,7 +18,7 @@ _FEW = 64
 BLAS.cost("Conv", "Gemm", "MatMul")(products_by("blas"))
 
 
-def _check_size(a: Value, b: Value, flips_a: bool, flips_b: bool) -> None:
+def check_size(a: Value, b: Value, flips_a: bool, flips_b: bool) -> None:
     """Declined for what the operators of mx compute without BLAS."""
     if len(a.shape) < 2 or len(b.shape) < 2:
         return
@@ -34,7 +34,7 @@ def _check_size(a: Value, b: Value, flips_a: bool, flips_b: bool) -> None:
 
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
-    _check_size(a, b, False, False)
+    check_size(a, b, False, False)
     return Product(a, b).lower(to)
 
 
@@ -52,5 +52,5 @@ def _gemm(
 ) -> Value:
     if small_product(to, a, b, c, alpha, beta, bool(transA), bool(transB)) is not None:
         raise Declined("left to the operators of mx: a few rows and a small matrix")
-    _check_size(a, b, bool(transA), bool(transB))
+    check_size(a, b, bool(transA), bool(transB))
     return Product(a, b, c, bool(transA), bool(transB), alpha, beta).lower(to)

@@ -23,6 +23,8 @@ _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 # Elements of a matrix that are too many for the second cache, and rows that make up for a copy.
 _MANY = 1 << 21
 _FEW_ROWS = 64
+# Elements of pages: where rows are so many apart, or a multiple, half of a cache is left for them.
+_PAGE = 1024
 # Post-ops that add what another kernel has begun, and the values that they read.
 Begun = tuple[list[Any], list[Value]]
 
@@ -57,7 +59,8 @@ def _is_across(layer: Layer, extents: Extents) -> bool:
     a, b, *_ = layer.inputs
     if a is None or b is None or a.known or b.known or len(b.shape) != 2:
         return False
-    is_large = b.size >= _MANY and extents.rows >= _FEW_ROWS
+    most = _MANY if extents.columns % _PAGE else _MANY // 2
+    is_large = b.size >= most and extents.rows >= _FEW_ROWS
     is_turned = bool(layer.attributes.get("transB"))
     return is_large and not is_turned and extents.columns & (extents.columns - 1) != 0
 

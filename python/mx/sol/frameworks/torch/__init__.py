@@ -32,8 +32,10 @@ class Torch(Framework):
 
     def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
         """What torch.export makes of a module and an example, which programs have."""
+        from ._loaded import use_libraries
         from ._source import TorchSource
 
+        use_libraries()
         if not args and not kwargs:
             args, kwargs = getattr(model, "example_inputs", None) or ((), {})
         return TorchSource(_module_of(model), tuple(args), dict(kwargs))
@@ -41,9 +43,11 @@ class Torch(Framework):
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """A module of the same class and with the same state; for models of other frameworks, and
         with other conventions, a module with the weights of the graph."""
+        from ._loaded import use_libraries
         from ._module import optimized
         from ._source import TorchSource
 
+        use_libraries()
         if not isinstance(compiled.source, TorchSource):
             from ._foreign import ForeignModule
 

@@ -18,7 +18,7 @@ from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
-from ._openmp import beside_openmp
+from ._loaded import beside_openmp
 from ._source import OtherType, TorchSource, check_tensor
 from ._trainer import NOT_READY, Ready, Trainer
 

@@ -23,8 +23,8 @@ from ..._training import Planned, Run
 from ...passes import run
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
+from ._loaded import prepare_training
 from ._module import OptimizedModule
-from ._openmp import prepare_training
 from ._optimizer_kinds import KINDS
 from ._optimizers import Optimizer
 from ._seeds import draw_seed

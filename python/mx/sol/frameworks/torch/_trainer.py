@@ -15,7 +15,7 @@ from ..._training import TrainingPlans
 from ._autograd import Version
 from ._held import ModuleTree
 from ._libraries import give_back_code
-from ._openmp import prepare_training
+from ._loaded import prepare_training
 from ._source import TorchSource
 from .kept import capture_training
 
