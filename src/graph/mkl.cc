@@ -89,7 +89,7 @@ void Mkl::Gemm(const BlasMatrix<float>& a, const BlasMatrix<float>& b,
     const auto k = static_cast<int>(p.k);
     const auto ldc = static_cast<int>(p.n);
     const int before = set_threads.load()(1);
-    // Rows of c are its columns there, and so the factors change places.
+    // Rows of c are its columns there, and so the second factor comes first.
     sgemm.load()(NameOf(b.trans), NameOf(a.trans), &n, &m, &k, &alpha, From(b, 0, column), &b.ld,
                  From(a, row, 0), &a.ld, &beta, c + row * p.n + column, &ldc);
     set_threads.load()(before);
