@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "graph/large_outputs.h"
+#include "graph/mapped_array.h"
 #include "graph/memory_plan.h"
 
 namespace mxnet {
@@ -119,7 +120,7 @@ bool GradientMemory::Holds(const NDArray& array) const noexcept {
 
 NDArray GradientMemory::Span(int64_t holders) {
   if (span_.get() == nullptr) {
-    span_ = NDArray::Empty(ShapeView(&bytes_, 1), runtime::kUInt8);
+    span_ = MappedArray(ShapeView(&bytes_, 1), runtime::kUInt8);
     return span_;
   }
   const int64_t count = __atomic_load_n(&span_.get()->ref_count, __ATOMIC_ACQUIRE);

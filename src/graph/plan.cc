@@ -9,6 +9,7 @@
 
 #include "graph/gradient_memory.h"
 #include "graph/large_outputs.h"
+#include "graph/mapped_array.h"
 #include "op/parallel/openmp_team.h"
 #include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
@@ -114,7 +115,7 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
   }
   auto frame = std::make_unique<Frame>();
   const auto bytes = static_cast<int64_t>(parts_.arena_bytes);
-  frame->arena = NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
+  frame->arena = MappedArray(ShapeView(&bytes, 1), kUInt8);
   for (const PlanStep& step : parts_.steps) {
     for (const std::vector<int>* side : {&step.inputs, &step.outputs}) {
       for (int index : *side) {
@@ -201,7 +202,11 @@ NDArray Plan::OutputOf(size_t index, const NDArray& span, Frame* frame) const {
     kept = NDArray();
     return make();
   }
-  if (!IsOnlyKept(kept)) kept = make();
+  if (kept.get() == nullptr) {
+    kept = MappedArray(ShapeOf(expected), expected.dtype);
+  } else if (!IsOnlyKept(kept)) {
+    kept = make();  // of a caller that has the last one, too, and so may come for one each time
+  }
   return kept;
 }
 
