@@ -3,8 +3,8 @@
 `python -m benchmarks.compare.models.frameworks [--batch N] [--seconds S] [--threads N] [--size N]`
 prints a table: milliseconds of a call of ResNet-50 read from torch and called in torch, and its
 time divided by that of the same weights read from elsewhere, or called elsewhere; torch and
-TensorFlow themselves are beside them. Ratios of medians near 1 say that it does not matter where a
-model comes from. What Keras calls does not look for assignments to variables, see `sol.config`.
+TensorFlow themselves are beside them. Ratios near 1 say that it does not matter where a model
+comes from. What Keras calls does not look for assignments to variables, see `sol.config`.
 """
 
 from __future__ import annotations

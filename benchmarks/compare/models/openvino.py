@@ -11,9 +11,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy
@@ -21,7 +19,8 @@ import numpy
 import mx
 from benchmarks.compare import environment
 from benchmarks.compare.models.options import parser_of
-from benchmarks.compare.models.runtimes import BLOCK_SECONDS, FEWEST_ROUNDS, openvino_of, saved
+from benchmarks.compare.models.runtimes import openvino_of, saved
+from benchmarks.compare.models.turns import in_turns
 from benchmarks.models import MODELS, example
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,27 +41,6 @@ def build() -> Path:
     return BUILT / "libopenvinoacc.so"
 
 
-def medians(runs: Sequence[Callable[[], Any]], seconds: float) -> list[float]:
-    """Seconds of a run of each, from blocks in turns."""
-    repeats = []
-    for run in runs:
-        begin = perf_counter()
-        run()
-        repeats.append(max(1, round(BLOCK_SECONDS / (perf_counter() - begin))))
-    blocks: list[list[float]] = [[] for _ in runs]
-    end = perf_counter() + seconds * len(runs)
-    rounds = 0
-    while rounds < FEWEST_ROUNDS or perf_counter() < end:
-        for step in range(len(runs)):
-            index = (rounds + step) % len(runs)
-            begin = perf_counter()
-            for _ in range(repeats[index]):
-                runs[index]()
-            blocks[index].append((perf_counter() - begin) / repeats[index])
-        rounds += 1
-    return [statistics.median(block) for block in blocks]
-
-
 def row(name: str, batch: int, ctx: Any, seconds: float, threads: int) -> tuple[str, float]:
     """A row of the table, and the ratio in it."""
     graph = MODELS[name]()
@@ -73,9 +51,10 @@ def row(name: str, batch: int, ctx: Any, seconds: float, threads: int) -> tuple[
     direct = openvino_of(saved(graph), inputs, threads)
     for ours, theirs in zip(plan.run(arrays), direct(), strict=True):
         numpy.testing.assert_allclose(ours.asnumpy(), theirs, 1e-3, 1e-4)
-    ours, theirs = medians([lambda: plan.run(arrays), direct], seconds)
-    cells = f"{1e3 * ours:.3f} | {ours / theirs:.3f}"
-    return f"| {name} | {batch} | {plan.summary()} | {cells} |", ours / theirs
+    turns = in_turns({"plan": lambda: plan.run(arrays), "direct": direct}, seconds)
+    ratio = turns.ratio("plan", "direct")
+    cells = f"{1e3 * turns.seconds()['plan']:.3f} | {ratio:.3f}"
+    return f"| {name} | {batch} | {plan.summary()} | {cells} |", ratio
 
 
 def main() -> None:

@@ -55,9 +55,15 @@ SECTIONS = (
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
     ),
     (
+        "Training of modules of torch at batch 16",
+        "models.training",
+        ("--batch", "16", "--seconds", "1"),
+        ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
+    ),
+    (
         "One model from three frameworks",
         "models.frameworks",
-        ("--seconds", "2"),
+        ("--seconds", "10"),
         ("--batch", "1", "--size", "32", "--seconds", "0.1"),
     ),
     (

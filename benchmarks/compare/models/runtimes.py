@@ -2,16 +2,14 @@
 
 `python -m benchmarks.compare.models.runtimes [--model NAME] [--batch N] [--seconds S] [--threads
 N]` prints a row for each model and batch: milliseconds of the plan, and ratios, ours divided by the
-peer's, of medians. The models are those of benchmarks/models/modules.py with random weights,
-imported from torch by `mx.importers.torch`; the peers get the ONNX file that the graph is saved as.
-OpenVINO computes in float32, as the others do. A peer that is not installed is left out with a
-note.
+peer's in the same round, of which there are medians. The models are those of
+benchmarks/models/modules.py with random weights, imported from torch by `mx.importers.torch`; the
+peers get the ONNX file that the graph is saved as. OpenVINO computes in float32, as the others do.
+A peer that is not installed is left out with a note.
 """
 
 from __future__ import annotations
 
-import gc
-import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,15 +20,11 @@ import numpy
 
 from benchmarks.compare import environment
 from benchmarks.compare.models.options import parser_of
+from benchmarks.compare.models.turns import in_turns
 from benchmarks.models import MODELS
 
 # What the peers know of ONNX's operators; the models need nothing newer.
 PEER_OPSET = 24
-BLOCK_SECONDS = 0.1
-# Longer than threads of OpenMP look for work after torch's last loop: they take a processor from
-# whoever comes next, and the order has the same one come next each time.
-SETTLE_SECONDS = 0.03
-FEWEST_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,11 +38,13 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of one run of each, by name; and what the plan gave less what torch gave."""
+    """Seconds of one run of each, by name; what the plan takes divided by what each takes; and what
+    the plan gave less what torch gave."""
 
     model: str
     batch: int
     seconds: dict[str, float]
+    ratios: dict[str, float]
     prepare: dict[str, float]
     error: float
 
@@ -153,14 +149,6 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     return measure_all(name, batch, contestants(name, batch, threads, notes), "plan", seconds)
 
 
-def settle(run: Callable[[], object]) -> None:
-    """Runs it, untimed, until what the one before has left in threads and caches is gone."""
-    end = perf_counter() + SETTLE_SECONDS
-    run()
-    while perf_counter() < end:
-        run()
-
-
 def measure_all(
     name: str, batch: int, runners: Sequence[Contestant], ours: str, seconds: float
 ) -> Row:
@@ -168,28 +156,10 @@ def measure_all(
     expected = numpy.asarray(runners[0].run()[0])
     (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == ours)
     error = float(abs(got - expected).max() / abs(expected).max())
-    blocks: dict[str, list[float]] = {one.name: [] for one in runners}
-    repeats = {}
-    for one in runners:
-        begin = perf_counter()
-        one.run()
-        repeats[one.name] = max(1, math.ceil(BLOCK_SECONDS / (perf_counter() - begin)))
-    gc.disable()
-    end = perf_counter() + seconds * len(runners)
-    rounds = 0
-    while rounds < FEWEST_ROUNDS or perf_counter() < end:
-        for index in range(len(runners)):
-            one = runners[(index + rounds) % len(runners)]
-            settle(one.run)
-            begin = perf_counter()
-            for _ in range(repeats[one.name]):
-                one.run()
-            blocks[one.name].append((perf_counter() - begin) / repeats[one.name])
-        rounds += 1
-    gc.enable()
-    medians = {key: statistics.median(values) for key, values in blocks.items()}
+    turns = in_turns({one.name: one.run for one in runners}, seconds)
+    ratios = {one.name: turns.ratio(ours, one.name) for one in runners}
     prepare = {one.name: one.prepare_seconds for one in runners}
-    return Row(name, batch, medians, prepare, error)
+    return Row(name, batch, turns.seconds(), ratios, prepare, error)
 
 
 def text(rows: Sequence[Row], ours: str = "plan") -> str:
@@ -203,16 +173,15 @@ def text(rows: Sequence[Row], ours: str = "plan") -> str:
     ]
     ratios: dict[str, list[float]] = {peer: [] for peer in peers}
     for row in rows:
-        plan = row.seconds[ours]
         cells = []
         for peer in peers:
             if peer not in row.seconds:
                 cells.append("")
                 continue
-            ratios[peer].append(plan / row.seconds[peer])
+            ratios[peer].append(row.ratios[peer])
             cells.append(f"{ratios[peer][-1]:.2f}")
         lines.append(
-            f"| {row.model} | {row.batch} | {1e3 * plan:.3f} | {' | '.join(cells)} | "
+            f"| {row.model} | {row.batch} | {1e3 * row.seconds[ours]:.3f} | {' | '.join(cells)} | "
             f"{row.error:.0e} |"
         )
     means = [f"{statistics.geometric_mean(ratios[peer]):.2f}" for peer in peers]

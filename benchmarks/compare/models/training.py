@@ -13,7 +13,6 @@ weights. Where a step takes seconds, as of a batch of 16, few are timed: they va
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import math
 import statistics
@@ -21,21 +20,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 from benchmarks.compare import environment
 from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.processes import peak
-from benchmarks.compare.models.runtimes import settle
+from benchmarks.compare.models.turns import Turns, in_turns
 
 EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
 CONTESTANTS = (EAGER, OURS, STEP, COMPILED)
-BLOCK_SECONDS = 0.1
-FEWEST_ROUNDS = 5
-# Of rounds that take longer than this, in seconds.
-LONG_ROUND = 5.0
-FEWEST_LONG_ROUNDS = 3
 STEPS = 3
 # The second is the first that has all the memory of the optimizer from its beginning.
 STEPS_FOR_MEMORY = 2
@@ -52,7 +45,7 @@ class Row:
 
     model: str
     batch: int
-    seconds: dict[str, float]
+    turns: Turns
     memory: dict[str, float] = field(default_factory=dict)
     difference: float = math.nan
 
@@ -98,47 +91,18 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     """Blocks of all contestants in turns, and the median of each."""
     steps: dict[str, Step] = {}
     losses: dict[str, list[float]] = {}
-    last: dict[str, float] = {}  # seconds of the last step so far
     for contestant in CONTESTANTS:
         try:
             step = step_of(contestant, name, batch, threads)
-            found = []
-            for _ in range(STEPS):
-                begin = perf_counter()
-                found.append(step())
-                last[contestant] = perf_counter() - begin
-            losses[contestant], steps[contestant] = found, step
+            losses[contestant] = [step() for _ in range(STEPS)]
+            steps[contestant] = step
         except Exception as error:
             notes.add(f"{contestant} fails on {name}: {(str(error).splitlines() or [''])[0]}")
-    blocks = timed(steps, last, seconds)
-    row = Row(name, batch, {key: statistics.median(t) for key, t in blocks.items()})
+    row = Row(name, batch, in_turns(steps, seconds))
     if OURS in losses and EAGER in losses:
         pairs = zip(losses[OURS], losses[EAGER], strict=True)
         row.difference = max(abs(ours - theirs) for ours, theirs in pairs)
     return row
-
-
-def timed(steps: dict[str, Step], last: dict[str, float], seconds: float) -> dict[str, list[float]]:
-    """Seconds of a step, by contestant, of blocks that take turns; `last` are those of one."""
-    blocks: dict[str, list[float]] = {key: [] for key in steps}
-    repeats = {key: max(1, math.ceil(BLOCK_SECONDS / last[key])) for key in steps}
-    is_long = sum(repeats[key] * last[key] for key in steps) > LONG_ROUND
-    fewest = FEWEST_LONG_ROUNDS if is_long else FEWEST_ROUNDS
-    names = list(steps)
-    gc.disable()
-    end = perf_counter() + seconds * len(steps)
-    rounds = 0
-    while rounds < fewest or perf_counter() < end:
-        for index in range(len(names)):
-            key = names[(index + rounds) % len(names)]
-            settle(steps[key])
-            begin = perf_counter()
-            for _ in range(repeats[key]):
-                steps[key]()
-            blocks[key].append((perf_counter() - begin) / repeats[key])
-        rounds += 1
-    gc.enable()
-    return blocks
 
 
 def memory_of(contestant: str, row: Row, threads: int) -> float:
@@ -158,12 +122,11 @@ def text(rows: Sequence[Row]) -> str:
     lines = [f"| model | batch | {' | '.join(heads)} | losses |", "|---" * (len(heads) + 3) + "|"]
     ratios: dict[tuple[str, str], list[float]] = {pair: [] for pair in pairs}
     for row in rows:
-        cells = [
-            f"{1e3 * row.seconds[one]:.2f}" if one in row.seconds else "" for one in (OURS, STEP)
-        ]
+        seconds = row.turns.seconds()
+        cells = [f"{1e3 * seconds[one]:.2f}" if one in seconds else "" for one in (OURS, STEP)]
         for (ours, peer), found in ratios.items():
-            if ours in row.seconds and peer in row.seconds:
-                found.append(row.seconds[ours] / row.seconds[peer])
+            if ours in seconds and peer in seconds:
+                found.append(row.turns.ratio(ours, peer))
                 cells.append(f"{found[-1]:.2f}")
             else:
                 cells.append("")
@@ -196,10 +159,11 @@ def main() -> None:
     for name in models:
         for batch in batches:
             row = measure(name, batch, options.seconds, options.threads, notes)
-            for contestant in row.seconds if options.memory else ():
+            medians = row.turns.seconds()
+            for contestant in medians if options.memory else ():
                 row.memory[contestant] = memory_of(contestant, row, options.threads)
             rows.append(row)
-            said = ", ".join(f"{key} {1e3 * value:.2f} ms" for key, value in row.seconds.items())
+            said = ", ".join(f"{key} {1e3 * value:.2f} ms" for key, value in medians.items())
             print(f"{name}, batch {batch}: {said}", flush=True)
     print(f"\n{text(rows)}\n")
     for note in sorted(notes):
