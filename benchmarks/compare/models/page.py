@@ -61,6 +61,12 @@ SECTIONS = (
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
     ),
     (
+        "Memory of modules of torch",
+        "models.memory",
+        ("--batch", "16"),
+        ("--model", "mlp", "--batch", "1"),
+    ),
+    (
         "One model from three frameworks",
         "models.frameworks",
         ("--seconds", "10"),
