@@ -36,7 +36,7 @@ _RANDOM = frozenset(
     Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike
     """.split()
 )
-_HEAVY = frozenset("Conv ConvTranspose Gemm MatMul Einsum LSTM GRU RNN Attention".split())
+_HEAVY = frozenset("AttentionTraining Conv ConvTranspose Einsum Gemm GRU LSTM MatMul RNN".split())
 
 
 class LimitError(GraphError):
