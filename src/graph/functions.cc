@@ -148,6 +148,14 @@ std::optional<Tuple> TryRun(const Plan& plan, const std::vector<NDArray>& inputs
   return RunAsTuple(plan, inputs);
 }
 
+int64_t ConstantBytes(const Plan& plan) {
+  int64_t bytes = 0;
+  for (const NDArray& array : plan.parts().constants) {
+    bytes += array.size() * runtime::ItemSize(array.dtype());
+  }
+  return bytes;
+}
+
 /*! \brief Memory as (bytes, first step, last step, offset, whether it is workspace). */
 using BlockInfo = std::tuple<int64_t, int64_t, int64_t, int64_t, bool>;
 
@@ -234,7 +242,9 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
         "outputs: the shapes of steps are those of one.")
     .def_property(
         "arena_bytes", &Plan::MostBytes,
-        "Bytes of memory that each run that is under way takes for intermediate results.");
+        "Bytes of memory that each run that is under way takes for intermediate results.")
+    .def_property("constant_bytes", &ConstantBytes,
+                  "Bytes of the arrays that its kernels read besides what runs are given.");
 
 MXNET_REGISTER_CLASS(PlanBuilder, "mx.graph.PlanBuilder")
     .describe("Makes a plan of inputs, constants, steps and views, which are added in order.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
@@ -22,6 +22,7 @@ from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
 from .frameworks._framework import Weight
 from .passes import Removed, run
+from .schedule import Memory, memory_of
 from .tuning import Choices, Tuning, tune
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -247,12 +248,19 @@ class Compiled:
         names = [spec.name for spec in self.inputs]
         return tuple(_all_known(*one) for one in zip(names, shapes, strict=True))
 
-    def planned(self, shapes: Shapes) -> tuple[Graph, Any] | None:
-        """The graph behind the passes and its compiled plan for inputs of these shapes, which is
-        not run; None where the model takes several plans, or another device."""
-        arrays = [_zeros(*one) for one in zip(self.inputs, shapes, strict=True)]
-        plan = self.compiled_plan(arrays)
-        return None if plan is None else (self.sized(arrays)[2], plan)
+    def memory(self, arrays: Sequence[Any]) -> Memory | None:
+        """The memory of a run for such inputs, which is planned and not run; None where the model
+        takes several plans, or another device."""
+        compiled = self.compiled_plan(arrays)
+        if compiled is None:
+            return None
+        plan = self.version(_shapes_of(arrays)).plan
+        found = memory_of(self.sized(arrays)[2], compiled)
+        return replace(found, parameters=found.parameters + plan.more_bytes(compiled))
+
+    def memory_of_shapes(self, shapes: Shapes) -> Memory | None:
+        """The same for inputs of these shapes."""
+        return self.memory([_zeros(*one) for one in zip(self.inputs, shapes, strict=True)])
 
     def error(self, arrays: Sequence[Any]) -> float | None:
         """By how much outputs for these inputs differ from those of the model's own precision, as a

@@ -12,7 +12,7 @@ from ..graph import ValueSpec
 from ._compiled import Compiled
 from ._limited import bytes_of_limit, planned
 from ._optimize import parts_of
-from .schedule import Memory, bytes_of, memory_of, training_memory
+from .schedule import Memory, bytes_of, training_memory
 
 # More nobody asks for, and shapes have to stay within 63 bits.
 _MOST_BATCH = 1 << 24
@@ -62,9 +62,7 @@ def memory_of_part(part: Any) -> Memory | None:
 
 def inference_memory(compiled: Compiled) -> Memory | None:
     """That of a model for the shapes of its example; None where it is not known."""
-    arrays = compiled.example_arrays()
-    plan = compiled.compiled_plan(arrays)
-    return None if plan is None else memory_of(compiled.sized(arrays)[2], plan)
+    return compiled.memory(compiled.example_arrays())
 
 
 def _training_memory(part: Any, *other: Any) -> Memory | None:
@@ -114,8 +112,7 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
         if training:
             found = _training_memory(part, compiled, shapes)
         else:
-            made = compiled.planned(shapes)
-            found = None if made is None else memory_of(*made)
+            found = compiled.memory_of_shapes(shapes)
         if found is None:
             raise NotImplementedError("sol.largest_batch: of a model that takes several plans")
         return found.peak

@@ -59,7 +59,29 @@ class Constant:
         with self._lock:
             if self._array is None:
                 self._array = np.asarray(elements)
+                if elements.flags.owndata:  # else they are somebody's weights, and stay anyway
+                    self._source = numpy.asarray(self._array)  # of the same memory
             return self._array
+
+    @property
+    def array_bytes(self) -> int:
+        """The bytes of `array` where it has been made, else 0."""
+        return 0 if self._array is None else self._bytes()
+
+    @property
+    def more_bytes(self) -> int:
+        """The bytes that the elements take more than once: in arrays that nobody else has, and
+        packed."""
+        with self._lock:
+            copies = int(self._weight is not None)
+            if self._array is not None:
+                copies += 1
+            elif isinstance(self._source, numpy.ndarray) and self._source.flags.owndata:
+                copies += 1
+            return max(copies - 1, 0) * self._bytes()
+
+    def _bytes(self) -> int:
+        return int(numpy.prod(self.shape)) * numpy.dtype(self.dtype).itemsize
 
     def weight(self, make: Callable[[Any], Any]) -> Any:
         """The mx.onednn.Weight of it, which `make` makes of an array, once."""
