@@ -62,8 +62,11 @@ def test_they_give_the_same(run, plans, regions, two_threads) -> None:
     module, x = made()
     expected = run(module, x)
     fast = sol.optimize(module, x)
-    found = [run(fast, x) for _ in range(4)]
-    # Each plan begins one in its second run, as it is known to be long then.
+    # Each plan begins one in its second run, as it is known to be long then, or later where torch's
+    # other thread is not at a processor when it is looked at.
+    found = []
+    while len(found) < 4 or (len(regions) < plans and len(found) < 100):
+        found.append(run(fast, x))
     assert len(regions) >= plans
     assert set(regions) == {0}
     for results in found:

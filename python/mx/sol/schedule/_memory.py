@@ -12,9 +12,9 @@ from .._text import layer_of, shortened, table
 from ._picture import picture
 from ._sizes import KINDS, bytes_of, size_text
 
-# Of each thread: between the 2 MiB that steps of the smallest models with such products take more,
-# and the 7 MiB of large ones; MKL 2024.2 on a Xeon, 2026-11-28.
-_MKL_BYTES = 9 << 19
+# Of each thread: what MKL packs of matrices is 2 to 7 MiB, the more the larger they are; MKL 2024.2
+# on a Xeon, 2026-11-28.
+_MKL_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
