@@ -240,9 +240,8 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
         "slices", [](const Plan& plan) { return plan.parts().slices; },
         "How often the steps are run, each time for a part of the first axis of inputs and "
         "outputs: the shapes of steps are those of one.")
-    .def_property(
-        "arena_bytes", &Plan::MostBytes,
-        "Bytes of memory that each run that is under way takes for intermediate results.")
+    .def_property("arena_bytes", &Plan::MostBytes,
+                  "Bytes of memory that each run that is under way takes for intermediate results.")
     .def_property("constant_bytes", &ConstantBytes,
                   "Bytes of the arrays that its kernels read besides what runs are given.");
 
