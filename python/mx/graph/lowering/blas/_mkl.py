@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ffi
 
-from .._choice import Layer
 from .._lowering import Lowering
-from .._rates import product_of
+from .._rates import products_by
 from .._table import Backend
 from .._value import Declined, Value
 from ._backend import Product
@@ -22,12 +21,7 @@ _is_there = ffi.get_global_func("mx.graph.has_mkl")
 _LEAST = 1 << 22
 
 MKL = Backend("mkl", is_narrow=True)
-
-
-@MKL.cost("Gemm", "MatMul")
-def _cost(layer: Layer) -> float | None:
-    extents = product_of(layer)
-    return None if extents is None else extents.by("mkl")
+MKL.cost("Gemm", "MatMul")(products_by("mkl"))
 
 
 def _check(a: Value, b: Value, flips_a: bool = False, flips_b: bool = False) -> None:

@@ -12,7 +12,7 @@ from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
 
-_kernel = ffi.get_global_func("mx.graph.attention")
+attention_kernel = ffi.get_global_func("mx.graph.attention")
 
 
 @rule("Attention", since=23)
@@ -54,7 +54,7 @@ def _attention(
         raise Declined("a negative scale")
     joins_heads = has_joined_heads or _are_heads_moved(to)
     extents = extents_of(q, k, v, mask)
-    kernel = to.kernel(_kernel, *extents, scale, bool(is_causal), joins_heads, False)
+    kernel = to.kernel(attention_kernel, *extents, scale, bool(is_causal), joins_heads, False)
     given = [to.plain(value) for value in (q, k, v, mask) if value is not None]
     (made,) = to.step(kernel, given)
     if has_joined_heads:
