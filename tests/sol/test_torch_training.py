@@ -103,6 +103,28 @@ def test_dropout_follows_the_seed() -> None:
     assert torch.equal(by_channel.all(2), by_channel.any(2)) and by_channel.any()
 
 
+@pytest.mark.parametrize(("low", "high"), [(1 / 8, 1 / 3), (0.5, 0.5)])
+def test_random_slopes(low, high) -> None:
+    """Of what is not above 0, drawn anew at each call; the gradient has the same."""
+    x = torch.randn(60, 50, dtype=torch.float64, requires_grad=True)
+    fast = sol.optimize(nn.RReLU(low, high), x)
+    is_above, found = x > 0, []
+    for seed in (3, 3, 4):
+        torch.manual_seed(seed)
+        y = fast(x)
+        (slopes,) = torch.autograd.grad(y.sum(), x)
+        torch.testing.assert_close(y, x * slopes)
+        assert torch.equal(slopes[is_above], torch.ones(int(is_above.sum())).double())
+        found.append(slopes[~is_above])
+    first, again, other = found
+    assert torch.equal(first, again) and torch.equal(first, other) == (low == high)
+    # Uniformly distributed, but for the rounding of float32.
+    assert low - 1e-7 < first.min() and first.max() < high + 1e-7
+    assert abs(first.mean() - (low + high) / 2) < 0.1 * (high - low) + 1e-7
+    assert abs(first.std() - (high - low) / 12**0.5) < 0.1 * (high - low) + 1e-7
+    torch.testing.assert_close(fast.eval()(x), nn.functional.leaky_relu(x, (low + high) / 2))
+
+
 @pytest.mark.parametrize("seed", [-1, 1 << 63, 1.5, True, "1"])
 def test_wrong_seeds(seed) -> None:
     with pytest.raises((TypeError, ValueError), match=r"sol.set_seed: seed: expected"):

@@ -185,6 +185,8 @@ def activations() -> list[Case]:
         "hardtanh 2": lambda x: F.hardtanh(x, -0.2, 0.3),
         "leaky_relu": F.leaky_relu,
         "leaky_relu 0.2": lambda x: F.leaky_relu(x, 0.2),
+        "rrelu": lambda x: F.rrelu(x, 0.1, 0.4),
+        "rrelu with noise": lambda x: A.rrelu_with_noise_functional(x, x)[0],
         "elu": lambda x: F.elu(x, 0.7),
         "elu scaled": lambda x: A.elu(x, 0.7, 1.5, 0.5),
         "celu": lambda x: F.celu(x, 0.7),

@@ -8,6 +8,7 @@ from .._builder import Builder, Number, dtype_of, rank_of
 from .._dtypes import FLOATS
 from .._promotion import in_type_of
 from .._rule import rule
+from .random import uniform
 
 
 @rule("relu")
@@ -59,6 +60,38 @@ def relu6(b: Builder, x: ir.Value) -> ir.Value:
 @rule("leaky_relu")
 def leaky_relu(b: Builder, x: ir.Value, negative_slope: Number = 0.01) -> ir.Value:
     return b.LeakyRelu(x, alpha=float(negative_slope))
+
+
+@rule("rrelu_with_noise_functional")
+def rrelu_with_noise(
+    b: Builder,
+    x: ir.Value,
+    noise: ir.Value,
+    lower: Number = 1 / 8,
+    upper: Number = 1 / 3,
+    training: bool = False,
+    generator: object = None,
+) -> tuple[ir.Value, ir.Value]:
+    """In training each element that is not above 0 has a slope of its own, which is drawn."""
+    lower, upper = float(lower), float(upper)
+    if not training:
+        return leaky_relu(b, x, (lower + upper) / 2), noise
+    drawn = uniform(b, b.sizes(x), dtype_of(x), lower, upper)
+    drawn.shape = x.shape
+    slopes = b.Where(b.LessOrEqual(x, 0), drawn, b.constant(1, dtype_of(x)))
+    return b.Mul(x, slopes), slopes
+
+
+@rule("rrelu")
+def rrelu(
+    b: Builder,
+    x: ir.Value,
+    lower: Number = 1 / 8,
+    upper: Number = 1 / 3,
+    training: bool = False,
+    generator: object = None,
+) -> ir.Value:
+    return rrelu_with_noise(b, x, x, lower, upper, training)[0]
 
 
 @rule("elu")

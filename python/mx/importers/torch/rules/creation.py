@@ -10,6 +10,7 @@ import onnx_ir as ir
 from .._builder import Builder, Number, Size, static
 from .._dtypes import FLOATS
 from .._rule import rule
+from .random import gaussian, uniform
 
 _INT64 = ir.DataType.INT64
 _RANGES = FLOATS | {ir.DataType.INT16, ir.DataType.INT32, _INT64}
@@ -110,40 +111,27 @@ def triu_indices(
 
 @rule("rand")
 def rand(b: Builder, size: Sequence[Size], *, dtype: object = None) -> ir.Value:
-    return _uniform(b, size)
+    return uniform(b, size)
 
 
 @rule("rand_like")
 def rand_like(b: Builder, x: ir.Value, *, dtype: object = None) -> ir.Value:
-    return _uniform(b, b.sizes(x))
+    return uniform(b, b.sizes(x))
 
 
 @rule("randn")
 def randn(b: Builder, size: Sequence[Size], *, dtype: object = None) -> ir.Value:
-    return _normal(b, size)
+    return gaussian(b, size)
 
 
 @rule("randn_like")
 def randn_like(b: Builder, x: ir.Value, *, dtype: object = None) -> ir.Value:
-    return _normal(b, b.sizes(x))
-
-
-def _uniform(b: Builder, size: Sequence[Size], dtype: ir.DataType | None = None) -> ir.Value:
-    dtype = b.out if dtype is None else dtype
-    if b.training:  # they follow from the seed of a call, as dropout does
-        return b.cast(b.training.uniform(b, size), dtype)
-    return b.RandomUniformLike(b.full(size, 0, dtype), low=0.0, high=1.0)
-
-
-def _normal(b: Builder, size: Sequence[Size], mean: float = 0.0, scale: float = 1.0) -> ir.Value:
-    if b.training:
-        return b.cast(b.training.normal(b, size, mean, scale), b.out)
-    return b.RandomNormalLike(b.full(size, 0, b.out), mean=mean, scale=scale)
+    return gaussian(b, b.sizes(x))
 
 
 @rule("randperm")
 def randperm(b: Builder, n: Size, *, dtype: object = None) -> ir.Value:
-    keys = _uniform(b, [n], ir.DataType.FLOAT)
+    keys = uniform(b, [n], ir.DataType.FLOAT)
     order = b.op("TopK", keys, b.vector([n]), outputs=2, dtype=[ir.DataType.FLOAT, _INT64])[1]
     return b.cast(order, b.out)
 
@@ -158,10 +146,10 @@ def normal(
     generator: object = None,
     dtype: object = None,
 ) -> ir.Value:
-    return _normal(b, size, float(mean), float(std))
+    return gaussian(b, size, float(mean), float(std))
 
 
 @rule("exponential")
 def exponential(b: Builder, x: ir.Value, lambd: float = 1.0, generator: object = None) -> ir.Value:
-    drawn = _uniform(b, b.sizes(x))
+    drawn = uniform(b, b.sizes(x))
     return b.Div(b.Neg(b.Log(b.Sub(b.constant(1, b.out), drawn))), float(lambd))

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
 from ..._training import DOMAIN
-from .._builder import Builder, dtype_of
+from .._builder import Builder, Size, dtype_of
 from .._rule import rule
+
+
+def uniform(
+    b: Builder,
+    size: Sequence[Size],
+    dtype: ir.DataType | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> ir.Value:
+    """Random numbers from `low` to below `high`."""
+    dtype = b.out if dtype is None else dtype
+    if b.training:  # they follow from the seed of a call, as dropout does
+        return b.cast(b.training.uniform(b, size, low, high), dtype)
+    return b.RandomUniformLike(b.full(size, 0, dtype), low=low, high=high)
+
+
+def gaussian(b: Builder, size: Sequence[Size], mean: float = 0.0, scale: float = 1.0) -> ir.Value:
+    """Random numbers that are normally distributed."""
+    if b.training:
+        return b.cast(b.training.normal(b, size, mean, scale), b.out)
+    return b.RandomNormalLike(b.full(size, 0, b.out), mean=mean, scale=scale)
 
 
 @rule("native_dropout")
@@ -40,8 +63,7 @@ def _dropped(b: Builder, x: ir.Value, p: float) -> tuple[ir.Value, ir.Value]:
 def bernoulli(b: Builder, x: ir.Value, p: float = 0.5) -> ir.Value:
     if b.training:
         return b.cast(_dropped(b, x, 1 - p)[1], dtype_of(x))
-    drawn = b.RandomUniformLike(b.full(b.sizes(x), 0, ir.DataType.FLOAT), low=0.0, high=1.0)
-    return b.cast(b.Less(drawn, p), dtype_of(x))
+    return b.cast(b.Less(uniform(b, b.sizes(x), ir.DataType.FLOAT), p), dtype_of(x))
 
 
 @rule("detach", "detach_")
