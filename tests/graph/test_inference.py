@@ -110,6 +110,15 @@ SHAPES = {
         " { y = Attention<q_num_heads = 2, kv_num_heads = 2>(x, x, z) }",
         ("N", "S", "unk__0"),
     ),
+    "a scale of another type": (
+        "(float[N, M] x, float16[M] z) => (float[] y) { y = RMSNormalization(x, z) }",
+        ("N", "M"),
+    ),
+    "default axes": (
+        "(double[N, 2, H, W] x) => (float[] y)"
+        " { h = MeanVarianceNormalization(x) y = Cast<to = 1>(h) }",
+        ("N", 2, "H", "W"),
+    ),
     "if": (
         """(bool c, float[N, 2] x) => (float[] y) { y = If(c) <
         then_branch = a () => (float[] t) { t = Relu(x) },
@@ -243,6 +252,10 @@ WRONG = {
     "count": (
         "(float[2] x) => (float[] y) { h = Neg(x) [r] y = Relu(h, x) }",
         r"g: node 'r' \(Relu\): Node with schema.*has input size 2 not in range",
+    ),
+    "count of a norm": (
+        "(float[2] x) => (float[] y) { y = RMSNormalization(x) }",
+        r"\(RMSNormalization\): Node with schema.*has input size 1 not in range",
     ),
     "dangling": ("(float[2] x) => (float[] y) { y = Relu(q) }", r"\(Relu\): Input 0 expected"),
     "reshape": (

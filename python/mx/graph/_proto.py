@@ -14,6 +14,10 @@ from ._opset import OPSET
 
 # What is no UTF-8 among texts comes back as it was.
 _ERRORS = "surrogateescape"
+# Operators that onnx infers wrongly, of which outputs are as the first input is, with how many
+# inputs they have: it takes for an error that the scale of RMSNormalization has another type than
+# its output, which is of the first input's, and axes of the other one that are not given.
+_AS_FIRST = {"MeanVarianceNormalization": 1, "RMSNormalization": 2}
 # Constants up to this size stay: shapes, axes and the like.
 SMALL = 1024
 
@@ -63,7 +67,7 @@ def without_weights(
         serialized = graph.node.add()
         serde.serialize_node_into(serialized, node)
         serialized.name = str(len(kept))
-        forget_shapes(serialized)
+        for_inference(serialized)
         kept.append(node)
         if node.domain not in domains:
             proto.opset_import.add(domain=node.domain, version=1)
@@ -104,8 +108,12 @@ def add_tensor(graph: onnx.GraphProto, name: str, tensor: onnx_ir.TensorProtocol
     graph.initializer[-1].name = name
 
 
-def forget_shapes(node: onnx.NodeProto) -> None:
-    """Removes what the graphs in a node say of the shapes of their values: inference finds it."""
+def for_inference(node: onnx.NodeProto) -> None:
+    """Makes a node one that onnx infers right: another one for it, where it would not be; and
+    without what the graphs in it say of the shapes of their values, as inference finds it."""
+    if _AS_FIRST.get(node.op_type) == len(node.input) and node.domain in ("", "ai.onnx"):
+        node.op_type = "Tanh"  # of floats of any type
+        del node.input[1:], node.attribute[:]
     for attribute in node.attribute:
         if attribute.HasField("g"):
             del attribute.g.value_info[:]
@@ -113,7 +121,7 @@ def forget_shapes(node: onnx.NodeProto) -> None:
                 if info.type.HasField("tensor_type"):
                     info.type.tensor_type.ClearField("shape")
             for inside in attribute.g.node:
-                forget_shapes(inside)
+                for_inference(inside)
 
 
 def _add_recorded(graph: onnx.GraphProto, node: onnx_ir.Node) -> None:

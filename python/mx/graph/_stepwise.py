@@ -17,7 +17,7 @@ from ._constants import Array, constant_outputs
 from ._proto import (
     add_tensor,
     elements_of,
-    forget_shapes,
+    for_inference,
     known_operator,
     small_tensor,
     tensor_of,
@@ -99,7 +99,7 @@ def _infer(
     serialized = proto.graph.node.add()
     serde.serialize_node_into(serialized, node)
     serialized.name = "0"
-    forget_shapes(serialized)
+    for_inference(serialized)
     for value in node.outputs:
         if value.name:
             proto.graph.output.add(name=value.name)

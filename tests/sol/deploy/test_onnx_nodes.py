@@ -71,7 +71,6 @@ _REJECTED = {
     "qlinearmatmul_3D_*",
     "sequences of different lengths": "lstm_with_peepholes",
     "statistics of the batch": "batchnorm_*_training_mode",
-    "must be specified for a Constant": "mvn",
 }
 # What is known already without any kernel.
 _WITHOUT_CALLS = ("test_if",)

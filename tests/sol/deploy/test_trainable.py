@@ -187,6 +187,15 @@ CASES = {
         a = ScatterND<reduction = "mul">(x, i, y) b = ScatterND<reduction = "max">(x, i, y)
         c = ScatterND<reduction = "min">(x, i, y) out = Sum(a, b, c)""",
     ),
+    "means and variances": Case(
+        (some(2, 3, 4, 5),), "out = MeanVarianceNormalization(x)"
+    ),
+    "along some axes": Case(
+        (some(2, 3, 4, 5),), "out = MeanVarianceNormalization<axes = [1,-1]>(x)"
+    ),
+    "a scale of another type": Case(
+        (some(3, 8), some(8, dtype="float64")), "out = RMSNormalization<epsilon = 0.5>(x, y)"
+    ),
     "compress": Case(
         (some(3, 4),), "c = Constant<value = bool[3] {1, 0, 1}>() out = Compress<axis = 1>(x, c)"
     ),

@@ -131,11 +131,13 @@ case("CumProd", _zeros, ints(1)[0], torch=lambda x, n: x.cumprod(1))
 case("CumProd", _zeros, ints(0)[0], exclusive=1, reverse=1)
 case("LpNormalization", r(2, 3), axis=1, p=2, torch=lambda x: F.normalize(x, 2, 1))
 case("LpNormalization", u(2, 3), axis=0, p=1, torch=lambda x: F.normalize(x, 1, 0))
-case(
-    "MeanVarianceNormalization",
-    h(2, 3, 2, 2),
-    axes=[0, 2, 3],
-    torch=lambda x: (
-        (x - x.mean((0, 2, 3), True)) / x.var((0, 2, 3), correction=0, keepdim=True).sqrt()
-    ),
-)
+for axes in ({}, {"axes": [1, -1]}):
+    along = axes.get("axes", [0, 2, 3])
+    case(
+        "MeanVarianceNormalization",
+        r(2, 3, 2, 2),
+        **axes,
+        torch=lambda x, along=along: (
+            (x - x.mean(along, True)) / x.var(along, correction=0, keepdim=True).sqrt()
+        ),
+    )

@@ -415,6 +415,12 @@ case(
 case("LayerNormalization", h(2, 3, 4), h(4), h(4), outputs=3)
 case("LayerNormalization", h(2, 3, 4), h(3, 1), axis=1, outputs=2)
 case("RMSNormalization", h(2, 3, 4), h(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))
+case(
+    "RMSNormalization",
+    r(2, 3, 4),
+    h(4),
+    torch=lambda x, s: F.rms_norm(x, (4,), s.to(x.dtype), 1e-5),
+)
 case("CausalConvWithState", h(1, 2, 4), h(2, 1, 3), outputs=2)
 case(
     "LinearAttention",

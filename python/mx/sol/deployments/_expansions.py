@@ -26,13 +26,15 @@ from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
 from ..gradient._rules import Call
 from ..gradient._rules import Declined as NotExpanded
 from ..gradient._writer import Writer
+from ..gradient.rules.normalization import rms_norm_of_one_type
 from ..gradient.rules.recurrence import of_batches
 
 Expansion: TypeAlias = Callable[[Writer, Call], ir.Value | Sequence[ir.Value]]
 
 # Those written for gradients that deployments take, too: of operators without kernels.
 _SHARED = frozenset(
-    "AffineGrid DFT DeformConv GlobalLpPool GridSample LpPool RoiAlign STFT Upsample".split()
+    "AffineGrid DFT DeformConv GlobalLpPool GridSample LpPool MeanVarianceNormalization RoiAlign "
+    "STFT Upsample".split()
 )
 # The version since which operators mean what the nodes for them do, where that is not the first.
 _SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "MaxPool": 8, "RoiAlign": 16}
@@ -177,5 +179,6 @@ def _batch_first(to: Writer, call: Call) -> Sequence[ir.Value]:
     return of_batches(to, call)
 
 
+_OWN["RMSNormalization"] = rms_norm_of_one_type
 for _name in ("LSTM", "GRU", "RNN"):
     _OWN[_name] = _batch_first

@@ -101,6 +101,13 @@ def _axis(node: Checked) -> None:
     node.axis(axis, len(value.shape))
 
 
+@check("MeanVarianceNormalization")
+def _axes(node: Checked) -> None:
+    value = node.value(0)
+    if value is not None:
+        node.axes(node.get("axes", (0, 2, 3)), len(value.shape), "attribute 'axes'")
+
+
 @check("Flatten")
 def _flatten(node: Checked) -> None:
     value = node.value(0)

@@ -97,9 +97,24 @@ def _layer_norm(to: Writer, call: Call) -> Grads:
     return list(to.own("LayerNormGrad", call.dy, x, scale, mean, inv_std, types=types, axis=axis))
 
 
+def rms_norm_of_one_type(to: Writer, call: Call) -> ir.Value:
+    """The same of a scale of another type, computed in the wider one of both and float32."""
+    x, scale = call.x, call.input(1)
+    if dtype_of(x) == dtype_of(scale):
+        raise Declined("both are of one type")
+    types = (dtype_of(x), dtype_of(scale))
+    wide = ir.DataType.DOUBLE if ir.DataType.DOUBLE in types else ir.DataType.FLOAT
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    made = to.RMSNormalization(to.cast(x, wide), to.cast(scale, wide), **attributes)
+    made.shape = x.shape
+    return to.cast(made, dtype_of(x))
+
+
 @expansion("RMSNormalization")
 def _rms_norm(to: Writer, call: Call) -> ir.Value:
     x, scale, axis = call.x, call.input(1), call.integer("axis", -1)
+    if dtype_of(x) != dtype_of(scale):
+        return rms_norm_of_one_type(to, call)
     wide = ir.DataType.DOUBLE if x.dtype == ir.DataType.DOUBLE else ir.DataType.FLOAT
     epsilon = call.number("epsilon", 1e-5)
     if not _follows(call, axis % len(call.dims(0))):
@@ -117,6 +132,16 @@ def _rms_norm_training(to: Writer, call: Call) -> Grads:
     axis = call.integer("axis", -1)
     inverse = call.node.outputs[1]
     return list(to.own("RMSNormGrad", call.dy, x, scale, inverse, types=types, axis=axis))
+
+
+@expansion("MeanVarianceNormalization")
+def _mean_variance_norm(to: Writer, call: Call) -> ir.Value:
+    axes = list(call.ints("axes") or (0, 2, 3))
+    dtype = dtype_of(call.x)
+    x = call.x if dtype == ir.DataType.DOUBLE else to.cast(call.x, ir.DataType.FLOAT)
+    centered = to.Sub(x, to.ReduceMean(x, axes, keepdims=1))
+    variance = to.ReduceMean(to.Mul(centered, centered), axes, keepdims=1)
+    return to.cast(to.Div(centered, to.Add(to.Sqrt(variance), 1e-9)), dtype)
 
 
 @expansion("InstanceNormalization")
