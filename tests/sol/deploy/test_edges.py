@@ -23,6 +23,7 @@ HALVES = onnx_ir.DataType.BFLOAT16.numpy()
 INF, NAN = numpy.inf, numpy.nan
 IMAGE = numpy.array([[[[INF, 1, 9], [3, 7, 2]]]], "float32")
 OUTSIDE = numpy.array([[[[0, 0], [9, 9], [1, 1]]]], "float32")
+ONE = numpy.ones((1, 1, 1), "float32")
 NOTHING = numpy.zeros((0, 3), "float32")
 # The node, and what it gives; inputs but the first are constants.
 CASES: dict[str, tuple[Case, Any]] = {
@@ -57,6 +58,17 @@ CASES: dict[str, tuple[Case, Any]] = {
             (numpy.arange(1001) % 2).astype("float16").reshape(1, 1, 1, 1001),
             numpy.array([[[[0.4005, 0]]]], "float32")], {"align_corners": 1}),
         numpy.array([[[[0.25]]]], "float16"),
+    ),
+    "sequences of different lengths, and a gate that is clipped": (
+        Case("RNN", 22, [
+            numpy.array([[[1], [1]], [[2], [2]], [[4], [4]]], "float32"), ONE, ONE,
+            numpy.zeros((1, 2), "float32"), numpy.array([1, 3], "int32")],
+            {"hidden_size": 1, "activations": ["Affine"], "clip": 6.0}),
+        numpy.array([[[[1], [1]]], [[[0], [3]]], [[[0], [6]]]], "float32"),
+    ),
+    "the largest of halves": (
+        Case("GlobalMaxPool", 22, [IMAGE[..., 1:].astype("float16")], {}),
+        numpy.array([[[[9]]]], "float16"),
     ),
     "scales of filters that are known": (
         Case("QLinearConv", 10, [numpy.zeros((1, 1, 3), "uint8") + numpy.uint8(4)] + [

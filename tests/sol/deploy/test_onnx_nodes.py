@@ -69,7 +69,6 @@ _REJECTED = {
     "resize_*_not_smaller resize_tf_crop_*",
     "a scale of another type or shape|shapes .2, 2, 4. and": "qlinearmatmul_2D_*_float16 "
     "qlinearmatmul_3D_*",
-    "sequences of different lengths": "lstm_with_peepholes",
     "statistics of the batch": "batchnorm_*_training_mode",
 }
 # What is known already without any kernel.

@@ -196,6 +196,23 @@ CASES = {
     "a scale of another type": Case(
         (some(3, 8), some(8, dtype="float64")), "out = RMSNormalization<epsilon = 0.5>(x, y)"
     ),
+    "a recurrent layer of float64": Case(
+        tuple(some(*shape, dtype="float64") / 3 for shape in ((3, 2, 4), (1, 12, 4), (1, 12, 3))),
+        "out = LSTM<hidden_size = 3>(x, y, z)",
+    ),
+    "weights of a recurrent layer that are computed": Case(
+        tuple(some(*shape) / 3 for shape in ((3, 2, 4), (2, 9, 4), (2, 9, 3))),
+        """a, b = GRU<hidden_size = 3, direction = "bidirectional">(x, y, z) out = Add(a, b)""",
+    ),
+    "means of halves": Case(
+        (numpy.arange(48, dtype="float16").reshape(1, 2, 4, 6),),
+        "a = AveragePool<kernel_shape = [2,2]>(x) b = GlobalAveragePool(x) out = Add(a, b)",
+    ),
+    "between elements of float64": Case(
+        (some(1, 2, 4, 5, dtype="float64"),),
+        f"""s = {ints(1, 2, 7, 3)} a = Resize<mode = "linear">(x, , , s)
+        b = Resize<mode = "cubic">(x, , , s) out = Add(a, b)""",
+    ),
     "compress": Case(
         (some(3, 4),), "c = Constant<value = bool[3] {1, 0, 1}>() out = Compress<axis = 1>(x, c)"
     ),

@@ -28,6 +28,7 @@ from ..gradient._rules import Declined as NotExpanded
 from ..gradient._writer import Writer
 from ..gradient.rules.normalization import rms_norm_of_one_type
 from ..gradient.rules.recurrence import of_batches
+from ..gradient.rules.recurrent_steps import by_steps
 
 Expansion: TypeAlias = Callable[[Writer, Call], ir.Value | Sequence[ir.Value]]
 
@@ -79,6 +80,19 @@ def _in_float32(to: Writer, call: Call) -> ir.Value:
     if giver is not None and dtype_of(call.x) == ir.DataType.BFLOAT16:
         giver.metadata_props[PRECISION] = "bfloat16"  # which its factors are in
     return to.cast(made, dtype_of(call.x))
+
+
+@_expansion("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize")
+def _of_halves(to: Writer, call: Call) -> ir.Value:
+    """Half precision: computed in float32, and rounded once."""
+    dtype = dtype_of(call.x)
+    if dtype not in _HALVES:
+        raise NotExpanded("its elements are no halves")
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    given = [to.cast(call.x, ir.DataType.FLOAT), *call.node.inputs[1:]]
+    return to.cast(
+        to.op(call.node.op_type, *given, dtype=ir.DataType.FLOAT, **attributes)[0], dtype
+    )
 
 
 @_expansion("MaxPool")
@@ -172,13 +186,11 @@ def _dropout(to: Writer, call: Call) -> Sequence[ir.Value]:
     return [to.Identity(call.x), to.constant(numpy.ones(extents, "bool"), ir.DataType.BOOL)]
 
 
-def _batch_first(to: Writer, call: Call) -> Sequence[ir.Value]:
-    """A recurrent layer whose inputs and outputs have the batch in front."""
-    if not call.integer("layout", 0):
-        raise NotExpanded("there is nothing to move")
-    return of_batches(to, call)
+@_expansion("LSTM", "GRU", "RNN")
+def _recurrent(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """What the kernels do not take: the batch in front, or any other function, type or length of a
+    layer, which is a loop over its steps then."""
+    return of_batches(to, call) if call.integer("layout", 0) else by_steps(to, call)
 
 
 _OWN["RMSNormalization"] = rms_norm_of_one_type
-for _name in ("LSTM", "GRU", "RNN"):
-    _OWN[_name] = _batch_first

@@ -17,6 +17,7 @@ from ._copy import strides_of
 from ._movement import Inputs, first, ints, needed
 from ._positions import positions_kernel
 
+_FLOATS = {"float32": "float", "float64": "double"}
 # Of each axis: indices and weights, or None where it stays as it is.
 Axes = list[list[tuple[Positions, Positions]] | None]
 
@@ -46,7 +47,7 @@ def _resize(target: Target, inputs: Inputs, attributes: dict[str, Any], known: K
             taps[axis] = taps_of(kind, extent, x.shape[axis], factor)
     if kind.mode == "nearest":
         return positions_kernel("resize", x, _positions(x, taps), "0")
-    if x.dtype != "float32":
+    if x.dtype not in _FLOATS:
         raise Declined(f"weighted elements of type {x.dtype}")
     return _weighted(x, taps)
 
@@ -81,10 +82,13 @@ def _weighted(x: Spec, taps: Axes) -> GenKernel:
     )
     if not shape:
         raise Declined("a tensor without axes")
-    strides, width = strides_of(x.shape), x.shape[-1]
+    strides, width, kind = strides_of(x.shape), x.shape[-1], _FLOATS[x.dtype]
     rows = math.prod(shape[:-1])
-    lines = ["  const float *x = in[0];", f"  float *y = (float *)out[0] + begin * {shape[-1]};"]
-    lines += ["  float *sums = work;"]
+    lines = [
+        f"  const {kind} *x = in[0];",
+        f"  {kind} *y = ({kind} *)out[0] + begin * {shape[-1]};",
+    ]
+    lines += [f"  {kind} *sums = work;"]
     lines += [f"  for (int64_t row = begin; row < end; ++row, y += {shape[-1]}) {{"]
     rest, ahead = rows, []
     for axis, extent in enumerate(max(extent, 1) for extent in shape[:-1]):
@@ -102,29 +106,29 @@ def _weighted(x: Spec, taps: Axes) -> GenKernel:
         at = f"t{axis} * {shape[axis]} + i{axis}"
         base = [*base, f"{NAME}_i{axis}[{at}] * INT64_C({strides[axis]})"]
         weight.append(f"{NAME}_w{axis}[{at}]")
-    lines += ["    {", f"      const float *from = x + {' + '.join(base) or '0'};"]
-    lines += [f"      const float weight = {' * '.join(weight) or '1.0f'};"]
+    lines += ["    {", f"      const {kind} *from = x + {' + '.join(base) or '0'};"]
+    lines += [f"      const {kind} weight = {' * '.join(weight) or '1'};"]
     lines += [f"      for (int64_t j = 0; j < {width}; ++j) sums[j] += weight * from[j];", "    }"]
-    lines += list(_along(taps[-1], shape[-1], len(shape) - 1))
-    text = [*_tables(taps), f"{signature()} {{", *lines, "  }", "}", ""]
+    lines += list(_along(taps[-1], shape[-1], len(shape) - 1, kind))
+    text = [*_tables(taps, kind), f"{signature()} {{", *lines, "  }", "}", ""]
     return make_kernel(
         "resize",
         "\n".join(text),
         rows if shape[-1] else 0,
         [Spec(shape, x.dtype)],
-        workspace=-(-4 * max(width, 1) // 64) * 64,
+        workspace=-(-numpy.dtype(x.dtype).itemsize * max(width, 1) // 64) * 64,
     )
 
 
 def _along(
-    taps: Sequence[tuple[Positions, Positions]] | None, extent: int, axis: int
+    taps: Sequence[tuple[Positions, Positions]] | None, extent: int, axis: int, kind: str
 ) -> Iterator[str]:
     """What makes a row of the result of the sums."""
     if taps is None:
         yield f"    memcpy(y, sums, {extent} * sizeof *y);"
         return
     yield f"    for (int64_t j = 0; j < {extent}; ++j) {{"
-    yield "      float sum = 0;"
+    yield f"      {kind} sum = 0;"
     yield f"      for (int t = 0; t < {len(taps)}; ++t)"
     at = f"[t * {extent} + j]"
     yield f"        sum += {NAME}_w{axis}{at} * sums[{NAME}_i{axis}{at}];"
@@ -132,13 +136,16 @@ def _along(
     yield "    }"
 
 
-def _tables(taps: Axes) -> Iterator[str]:
+def _tables(taps: Axes, kind: str) -> Iterator[str]:
+    end = "f" if kind == "float" else ""
     for axis, one in enumerate(taps):
         if one is not None:
             count = len(one) * len(one[0][0])
             indices = numpy.concatenate([index for index, _ in one]).astype("int64")
-            weights = numpy.concatenate([weight for _, weight in one]).astype("float32")
+            weights = numpy.concatenate([weight for _, weight in one]).astype(
+                "float32" if end else "float64"
+            )
             yield f"static const int32_t {NAME}_i{axis}[{max(count, 1)}] = {{"
             yield f"    {', '.join(map(str, indices)) or '0'}}};"
-            yield f"static const float {NAME}_w{axis}[{max(count, 1)}] = {{"
-            yield f"    {', '.join(f'{float(w)!r}f' for w in weights) or '0'}}};"
+            yield f"static const {kind} {NAME}_w{axis}[{max(count, 1)}] = {{"
+            yield f"    {', '.join(f'{float(w)!r}{end}' for w in weights) or '0'}}};"
