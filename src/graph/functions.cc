@@ -7,6 +7,8 @@
 #include <mxnet/runtime/container/array.h>
 #include <mxnet/runtime/stl.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -149,11 +151,20 @@ std::optional<Tuple> TryRun(const Plan& plan, const std::vector<NDArray>& inputs
 }
 
 int64_t ConstantBytes(const Plan& plan) {
-  int64_t bytes = 0;
+  std::map<const void*, size_t> found;
+  const auto add = [&](const void* data, size_t bytes) {
+    found[data] = std::max(found[data], bytes);
+  };
   for (const NDArray& array : plan.parts().constants) {
-    bytes += array.size() * runtime::ItemSize(array.dtype());
+    add(runtime::TensorData(array.tensor()),
+        static_cast<size_t>(array.size() * runtime::ItemSize(array.dtype())));
   }
-  return bytes;
+  for (const PlanStep& step : plan.parts().steps) {
+    for (const op::KernelConstant& one : step.kernel->constants()) add(one.data, one.bytes);
+  }
+  size_t bytes = 0;
+  for (const auto& one : found) bytes += one.second;
+  return static_cast<int64_t>(bytes);
 }
 
 /*! \brief Memory as (bytes, first step, last step, offset, whether it is workspace). */
@@ -243,7 +254,8 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def_property("arena_bytes", &Plan::MostBytes,
                   "Bytes of memory that each run that is under way takes for intermediate results.")
     .def_property("constant_bytes", &ConstantBytes,
-                  "Bytes of the arrays that its kernels read besides what runs are given.");
+                  "Bytes of the arrays that its kernels read besides what runs are given, and of "
+                  "what they have packed.");
 
 MXNET_REGISTER_CLASS(PlanBuilder, "mx.graph.PlanBuilder")
     .describe("Makes a plan of inputs, constants, steps and views, which are added in order.")

@@ -72,6 +72,9 @@ struct Lstm {
   size_t workspace() const {
     return static_cast<size_t>(directions() * of_h.panels() * panel_floats()) * sizeof(float);
   }
+  std::vector<op::KernelConstant> constants() const {
+    return {{weights.data(), weights.bytes()}, {biases.data(), biases.bytes()}};
+  }
   int64_t weight_floats() const { return of_x.floats() + of_h.floats(); }
 
   /*! \brief Gates are gate * hidden rows of both weights, and of both biases. */

@@ -113,6 +113,11 @@ struct Convolution {
   int64_t channels;
   bool shares_images; /*!< whether several threads are at one image */
 
+  std::vector<op::KernelConstant> constants() const {
+    const op::SmallConvolution::Parts& parts = loops.parts();
+    return {{parts.weight.data(), parts.weight.bytes()}, {parts.bias.data(), parts.bias.bytes()}};
+  }
+
   void Run(const DLTensor* in, int, DLTensor* out, int, void* copy) const {
     const auto* x = training::In<float>(in[0]);
     auto* const y = training::Out<float>(out[0]);

@@ -31,6 +31,11 @@ struct Product {
   int64_t rows;
   SmallProduct loops;
 
+  std::vector<op::KernelConstant> constants() const {
+    const SmallProduct::Parts& parts = loops.parts();
+    return {{parts.matrix.data(), parts.matrix.bytes()}, {parts.bias.data(), parts.bias.bytes()}};
+  }
+
   void Run(const DLTensor* in, int, DLTensor* out, int, void* work) const {
     loops.Run(training::In<float>(in[0]), rows, training::Out<float>(out[0]), work);
   }

@@ -110,10 +110,10 @@ void Steps::Begin(size_t input, size_t output, size_t bytes) {
   copies_.push_back({input, output, bytes});
 }
 
-size_t Steps::constant_bytes() const {
-  size_t bytes = 0;
-  for (const Buffer& constant : constants_) bytes += constant.bytes();
-  return bytes;
+std::vector<op::KernelConstant> Steps::constants() const {
+  std::vector<op::KernelConstant> all;
+  for (const Buffer& one : constants_) all.push_back({one.data(), one.bytes()});
+  return all;
 }
 
 void Steps::Expect(int num_in, int num_out) {

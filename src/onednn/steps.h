@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_ONEDNN_STEPS_H_
 #define MXNET_SRC_ONEDNN_STEPS_H_
 
+#include <mxnet/op/kernel.h>
 #include <mxnet/runtime/dlpack.h>
 
 #include <atomic>
@@ -77,8 +78,7 @@ class Steps {
   void UseOneThread() { threads_ = 1; }
 
   size_t workspace_bytes() const { return workspace_bytes_; }
-  /*! \brief Of all constants. */
-  size_t constant_bytes() const;
+  std::vector<op::KernelConstant> constants() const;
   /*! \brief Writes constants that were packed again, from the address that `now` gives for the one
    * that they were packed from, unless that is NULL; how many. No run is under way. */
   size_t Repack(const std::function<const void*(const void*)>& now);

@@ -2,13 +2,14 @@
 
 `python -m benchmarks.compare.models.memory [--model NAME] [--batch N] [--threads N]` prints a row
 for each model and batch: MiB that are told, and those that a process of its own has more at most
-(VmHWM of Linux) than before it optimized the model, by what is told; of inference, and of two steps
-of training with torch's loss and its stochastic gradient descent. What is told has the weights as
-plans have them, and for inference torch's own are added; the loss takes memory of torch's that
-nobody tells. The last column has steps of `sol.training_step`, of which nothing is told: by what is
-told of the others, as it gives gradients up as soon as they are used. Pages of 2 MiB are off, as
-what of one lies beyond an array is none of its memory; a first model in each process, at batch 1,
-has what is there once for all.
+(VmHWM of Linux, without pages of files, which are the code of libraries) than before it optimized
+the model, by what is told; of inference, and of two steps of training by torch's stochastic
+gradient descent, from gradients of outputs that are there before. What is told has the weights as
+plans have them, and for inference torch's own are added. The last column has steps of
+`sol.training_step`, loss included, of which nothing is told: by what is told of the others, as it
+gives gradients up as soon as they are used. Pages of 2 MiB are off, as what of one lies beyond an
+array is none of its memory; the same model was there before in each process, so that libraries have
+what they make once for all, and gave it back, MKL its buffers, too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.compare import environment
@@ -30,6 +32,8 @@ from benchmarks.compare.models.options import parser_of
 INFERENCE, TRAINING, STEP = "inference", "training", "sol step"
 MODES = (INFERENCE, TRAINING, STEP)
 RUNS = 2
+# Of which the last is looked at: the second still has torch and Python make some tables longer.
+MODELS = 3
 MIB = 1 << 20
 PR_SET_THP_DISABLE = 41  # as <linux/prctl.h> has it
 
@@ -42,16 +46,22 @@ def status(key: str) -> int:
 
 def settle() -> None:
     """Gives back what is free, and has the peak counted from here on."""
+    import torch
+
     gc.collect()
+    library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
+    give_back = getattr(library, "mkl_serv_free_buffers", None)  # where it has MKL
+    if give_back is not None:
+        give_back()
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
 def run_of(
-    mode: str, model: Any, args: Any, labels: Any, loss: Any
+    mode: str, model: Any, args: Any, labels: Any, loss: Any, gradient: Any
 ) -> tuple[int, Callable[[], Any]]:
-    """What is told of a model, and one run of it."""
+    """What is told of a model, and one run of it; `gradient` is that of its output."""
     import torch
 
     from mx import sol
@@ -76,7 +86,7 @@ def run_of(
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        loss(fast(*args), labels).backward()
+        fast(*args).backward(gradient)
         optimizer.step()
 
     return told, step
@@ -84,15 +94,19 @@ def run_of(
 
 def taken(mode: str, model: Any, args: Any, labels: Any, loss: Any) -> tuple[int, int]:
     """Bytes that are told, and those that this process has more at most."""
+    import torch
+
     model.train(mode != INFERENCE)
     given = sum(one.nbytes for one in (*model.parameters(), *args))
+    with torch.no_grad():
+        gradient = torch.ones_like(model(*args))
     settle()
-    before = status("VmRSS")
-    told, run = run_of(mode, model, args, labels, loss)
+    before, files = status("VmRSS"), status("RssFile")
+    told, run = run_of(mode, model, args, labels, loss, gradient)
     settle()
     for _ in range(RUNS):
         run()
-    return told, status("VmHWM") - before + given
+    return told, status("VmHWM") - before + given - (status("RssFile") - files)
 
 
 def alone(mode: str, name: str, batch: int, threads: int) -> tuple[int, int]:
@@ -112,10 +126,10 @@ def alone(mode: str, name: str, batch: int, threads: int) -> tuple[int, int]:
     _onednn.load()
     trained = TRAINED[name]
     found = (0, 0)
-    for size in (1, batch):  # the first so that all code has run
-        model, args = trained.make(), trained.example(size)
+    for _ in range(MODELS):
+        model, args = trained.make(), trained.example(batch)
         with torch.no_grad():
-            labels = trained.labels(model.eval()(*trained.example(1))).repeat_interleave(size, 0)
+            labels = trained.labels(model.eval()(*trained.example(1))).repeat_interleave(batch, 0)
         found = taken(mode, model, args, labels, trained.loss)
         del model, args, labels
     return found

@@ -8,16 +8,16 @@ import random
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, sleep
 
 BLOCK_SECONDS = 0.1
 # Longer than threads of OpenMP look for work after torch's last loop: they take a processor from
 # whoever comes next.
 SETTLE_SECONDS = 0.03
 FEWEST_ROUNDS = 5
-# Of rounds that take longer than this, in seconds.
-LONG_ROUND = 5.0
-FEWEST_LONG_ROUNDS = 3
+# What takes longer than this, in seconds, is not run untimed before: what the one before has left
+# in caches is nothing of it.
+LONG_RUN = 1.0
 
 Run = Callable[[], object]
 
@@ -48,16 +48,14 @@ def in_turns(runs: Mapping[str, Run], seconds: float) -> Turns:
         run()
         last[name] = perf_counter() - begin
     repeats = {name: max(1, math.ceil(BLOCK_SECONDS / last[name])) for name in runs}
-    is_long = sum(repeats[name] * last[name] for name in runs) > LONG_ROUND
-    fewest = FEWEST_LONG_ROUNDS if is_long else FEWEST_ROUNDS
     blocks: dict[str, list[float]] = {name: [] for name in runs}
     shuffled = random.Random(0)
     gc.disable()
     end = perf_counter() + seconds * len(runs)
     rounds = 0
-    while rounds < fewest or perf_counter() < end:
+    while rounds < FEWEST_ROUNDS or perf_counter() < end:
         for name in shuffled.sample(list(runs), len(runs)):
-            settle(runs[name])
+            settle(runs[name], last[name])
             begin = perf_counter()
             for _ in range(repeats[name]):
                 runs[name]()
@@ -67,8 +65,12 @@ def in_turns(runs: Mapping[str, Run], seconds: float) -> Turns:
     return Turns(blocks)
 
 
-def settle(run: Run) -> None:
-    """Runs it, untimed, until what the one before has left in threads and caches is gone."""
+def settle(run: Run, seconds: float) -> None:
+    """Runs what takes about so many seconds, untimed, until what the one before has left in threads
+    and caches is gone."""
+    if seconds > LONG_RUN:
+        sleep(SETTLE_SECONDS)
+        return
     end = perf_counter() + SETTLE_SECONDS
     run()
     while perf_counter() < end:

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,16 +53,24 @@ namespace op {
 /*! \brief What is known of all inputs; nothing of those of kernels that take any. */
 using KernelInputs = std::optional<std::vector<KernelInput>>;
 
+/*! \brief Memory that a kernel keeps, as of weights it has packed. What has the same address is the
+ * same memory, which several kernels share. */
+struct KernelConstant {
+  const void* data;
+  size_t bytes;
+};
+
 /*! \brief A kernel with what a plan has to know of it; `mx.graph.Kernel` of Python. */
 class Kernel {
  public:
   /*! \brief Takes what kernel.state is. name is what profiles call the implementation. */
   Kernel(MXNetKernel kernel, std::string name, KernelInputs inputs,
-         std::vector<KernelOutput> outputs)
+         std::vector<KernelOutput> outputs, std::vector<KernelConstant> constants = {})
       : kernel_(kernel),
         name_(std::move(name)),
         inputs_(std::move(inputs)),
-        outputs_(std::move(outputs)) {}
+        outputs_(std::move(outputs)),
+        constants_(std::move(constants)) {}
   ~Kernel() {
     if (kernel_.free != nullptr) kernel_.free(kernel_.state);
   }
@@ -72,6 +81,7 @@ class Kernel {
   const std::string& name() const { return name_; }
   const KernelInputs& inputs() const { return inputs_; }
   const std::vector<KernelOutput>& outputs() const { return outputs_; }
+  const std::vector<KernelConstant>& constants() const { return constants_; }
   int64_t workspace_bytes() const { return static_cast<int64_t>(kernel_.workspace_bytes); }
 
  private:
@@ -79,6 +89,7 @@ class Kernel {
   std::string name_;
   KernelInputs inputs_;
   std::vector<KernelOutput> outputs_;
+  std::vector<KernelConstant> constants_;
 };
 
 }  // namespace op
@@ -89,7 +100,18 @@ MXNET_DECLARE_CLASS(mxnet::op::Kernel, "mx.graph.Kernel");
 namespace mxnet {
 namespace op {
 
-/*! \brief A kernel whose state has `void Run(in, num_in, out, num_out, workspace) const`. */
+namespace details {
+
+template <typename State, typename = void>
+struct HasConstants : std::false_type {};
+template <typename State>
+struct HasConstants<State, std::void_t<decltype(std::declval<const State&>().constants())>>
+    : std::true_type {};
+
+}  // namespace details
+
+/*! \brief A kernel whose state has `void Run(in, num_in, out, num_out, workspace) const`, and where
+ * it keeps memory `std::vector<KernelConstant> constants() const`. */
 template <typename State>
 runtime::Ref<Kernel> MakeKernel(std::string name, KernelInputs inputs,
                                 std::vector<KernelOutput> outputs, std::unique_ptr<State> state,
@@ -108,8 +130,10 @@ runtime::Ref<Kernel> MakeKernel(std::string name, KernelInputs inputs,
   };
   kernel.free = [](void* self) { delete static_cast<State*>(self); };
   kernel.workspace_bytes = workspace_bytes;
-  auto made =
-      runtime::Ref<Kernel>::Make(kernel, std::move(name), std::move(inputs), std::move(outputs));
+  std::vector<KernelConstant> constants;
+  if constexpr (details::HasConstants<State>::value) constants = state->constants();
+  auto made = runtime::Ref<Kernel>::Make(kernel, std::move(name), std::move(inputs),
+                                         std::move(outputs), std::move(constants));
   state.release();
   return made;
 }

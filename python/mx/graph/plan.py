@@ -192,12 +192,11 @@ class Plan:
         arrays = [_as_array(array) for array in self._check(inputs)]
         return self._program.single_plan(arrays)
 
-    def more_bytes(self, compiled: Any) -> int:
-        """The bytes that one of its compiled plans has of weights besides each of them once: what
-        kernels pack of them, and what several kernels read in different orders."""
-        weights = self._program.weights.values()
-        packed = compiled.constant_bytes - sum(one.array_bytes for one in weights)
-        return max(int(packed), 0) + sum(one.more_bytes for one in weights)
+    def weight_bytes(self, compiled: Any) -> int:
+        """The bytes of weights that one of its compiled plans reads, as they are or packed, and of
+        those that are kept beside them."""
+        beside = sum(one.bytes_beside for one in self._program.weights.values())
+        return int(compiled.constant_bytes) + beside
 
     def may_be_sliced(self, inputs: Mapping[str, Any]) -> bool:
         """Whether a plan of the graph may cut a batch of such inputs into slices."""

@@ -256,7 +256,7 @@ class Compiled:
             return None
         plan = self.version(_shapes_of(arrays)).plan
         found = memory_of(self.sized(arrays)[2], compiled)
-        return replace(found, parameters=found.parameters + plan.more_bytes(compiled))
+        return replace(found, parameters=plan.weight_bytes(compiled))
 
     def memory_of_shapes(self, shapes: Shapes) -> Memory | None:
         """The same for inputs of these shapes."""

@@ -64,24 +64,12 @@ class Constant:
             return self._array
 
     @property
-    def array_bytes(self) -> int:
-        """The bytes of `array` where it has been made, else 0."""
-        return 0 if self._array is None else self._bytes()
-
-    @property
-    def more_bytes(self) -> int:
-        """The bytes that the elements take more than once: in arrays that nobody else has, and
-        packed."""
+    def bytes_beside(self) -> int:
+        """The bytes of elements that nobody else has, neither who has made this nor a plan."""
         with self._lock:
-            copies = int(self._weight is not None)
-            if self._array is not None:
-                copies += 1
-            elif isinstance(self._source, numpy.ndarray) and self._source.flags.owndata:
-                copies += 1
-            return max(copies - 1, 0) * self._bytes()
-
-    def _bytes(self) -> int:
-        return int(numpy.prod(self.shape)) * numpy.dtype(self.dtype).itemsize
+            source = self._source
+            is_own = isinstance(source, numpy.ndarray) and source.flags.owndata
+            return source.nbytes if is_own and self._array is None else 0
 
     def weight(self, make: Callable[[Any], Any]) -> Any:
         """The mx.onednn.Weight of it, which `make` makes of an array, once."""

@@ -9,12 +9,9 @@ from typing import Any
 from ...graph import Graph, GraphError
 from ...threads import get_num_threads
 from .._text import layer_of, shortened, table
+from ._mkl import kept_by_mkl
 from ._picture import picture
 from ._sizes import KINDS, bytes_of, size_text
-
-# Of each thread: what MKL packs of matrices is 2 to 7 MiB, the more the larger they are; MKL 2024.2
-# on a Xeon, 2026-11-28.
-_MKL_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,8 @@ class Moment:
 class Memory:
     """Bytes that an optimized model takes, by kind: for inference, or one step of training.
 
-    Of parameters it is what the plan reads, without what the framework has of its own.
+    Of parameters it is what plans read, as they are or packed, without what the framework has of
+    its own beside them.
     Intermediates are all of the memory that the plans keep for their runs, workspace of kernels
     included: it is laid out so that what is not needed at the same time shares memory. `moments`
     tells what of it is in use while each step runs.
@@ -117,21 +115,13 @@ class Memory:
 
 def memory_of(graph: Graph, plan: Any) -> Memory:
     """The memory of a graph whose shapes are known, and of its compiled plan."""
-    weights = graph.model.graph.initializers.values()
-    held = [v.const_value.nbytes for v in weights if v.const_value is not None and v.uses()]
     return Memory(
-        sum(held),
+        int(plan.constant_bytes),
         sum(map(bytes_of, graph.inputs)),
         sum(map(bytes_of, graph.outputs)),
         int(plan.arena_bytes),
         moments=moments_of(graph, plan),
     )
-
-
-def _kept_by_mkl(*plans: Any) -> int:
-    """What MKL keeps, when it has been called once, for packed parts of the matrices of plans."""
-    is_called = any(step[1].startswith("mkl.") for plan in plans for step in plan.steps)
-    return get_num_threads() * _MKL_BYTES if is_called else 0
 
 
 def moments_of(
@@ -174,11 +164,12 @@ def training_memory(
     given = sum(size for name, size in inputs.items() if name not in state)
     moments = moments_of(*forward, kept, 0, "forward: ")
     moments += moments_of(*backward, kept, gradients, "backward: ")
-    packed = _kept_by_mkl(forward[1], backward[1])
+    packed = kept_by_mkl(forward[1], backward[1])
+    constants = (int(plan.constant_bytes) for _, plan in (forward, backward))
     moments = tuple(replace(one, workspace=one.workspace + packed) for one in moments)
     return replace(
         first,
-        parameters=first.parameters + sum(inputs.values()) - given,
+        parameters=sum(constants) + sum(inputs.values()) - given,
         inputs=given,
         outputs=sum(outputs.values()),
         intermediates=first.intermediates + int(backward[1].arena_bytes) + packed,

@@ -118,6 +118,9 @@ class SmallConvolution {
     Lines bias;                   /*!< padded with zeros to whole blocks */
   };
 
+  /*! \brief What all of them read. */
+  const Parts& parts() const noexcept { return parts_; }
+
  private:
   Parts parts_;
 };

@@ -26,6 +26,7 @@ class Lines {
 
   float* data() noexcept { return lines_.data()->of; }
   const float* data() const noexcept { return lines_.data()->of; }
+  size_t bytes() const noexcept { return lines_.size() * sizeof(Line); }
 
  private:
   struct alignas(64) Line {

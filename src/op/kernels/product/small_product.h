@@ -59,6 +59,9 @@ class SmallProduct {
     Lines bias; /*!< padded with zeros */
   };
 
+  /*! \brief What all of them read. */
+  const Parts& parts() const noexcept { return parts_; }
+
  private:
   Parts parts_;
 };
