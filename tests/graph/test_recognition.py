@@ -346,6 +346,9 @@ ACTIVATIONS = {
 }  # fmt: skip
 HEADS = """(float[2,3,5,4] q, float[2,3,6,4] k, float[2,3,6,4] v, float[5,6] m) => (float[] y)
 <float s = {0.5}, float w = {4}>"""
+FILLED = """(float[2,3,5,4] q, float[2,3,6,4] k, float[2,3,6,4] v, bool[5,6] o, float[5,6] m)
+=> (float[] y) <float s = {0.5}, float w = {-4}, float h = {-2000000000}, float l = {-1e38},
+bool[1,6] z = {0,1,0,1,1,1}>"""
 ATTENTION = {
     "alone": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
@@ -383,6 +386,28 @@ ATTENTION = {
         """(float[1,3,5,4] q, float[1,3,6,4] k, float[1,3,6,4] v, float[2,1,5,6] m) => (float[] y)
         { t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Add(a, m) c = Softmax(e)
         y = MatMul(c, v) }""", None, 0,
+    ),
+    "of scores that are kept": (
+        f"""{FILLED} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
+        e = Where(o, b, l) c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""",
+        ["Where", "Attention", "Neg"], 6,
+    ),
+    "of scores that are left out": (
+        f"""{FILLED} {{ n = Greater(m, s) t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t)
+        e = Where(n, l, a) c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""",
+        ["Greater", "Where", "Attention", "Neg"], 5,
+    ),
+    "of a number that weighs": (
+        f"""{FILLED} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Where(o, a, w)
+        c = Softmax(e) y = MatMul(c, v) }}""", None, 0,
+    ),
+    "of a number that leaves something": (
+        f"""{FILLED} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Where(o, a, h)
+        c = Softmax(e) y = MatMul(c, v) }}""", None, 0,
+    ),
+    "of a number that leaves something, with keys for all": (
+        f"""{FILLED} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Where(z, a, h)
+        c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""", ["Where", "Attention", "Neg"], 5,
     ),
     "of a negative scale": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)

@@ -6,16 +6,22 @@ Where a mask leaves nothing to a query, Softmax gives NaN, and the operator 0.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
+import numpy
 import onnx_ir
 
 from .._spec import Dim, dims_of
 from ._pass import Pass, is_onnx
-from ._patterns import giver_of, only_user, put, rank_of, scaled
+from ._patterns import constant, giver_of, number, only_user, put, rank_of, register, scaled
 from .transposes import order_of
 
 # Since which version of ONNX's operators there is such a node.
 _SINCE = 23
+# Added to a score it leaves nothing of it in float32.
+_ABSORBING = -1e30
+# What a score has that weighs nothing beside another.
+_LOW = -1e9
 
 
 def recognize(model: onnx_ir.Model, masks_left: Container[onnx_ir.Value] = ()) -> list[str]:
@@ -30,7 +36,10 @@ def recognize(model: onnx_ir.Model, masks_left: Container[onnx_ir.Value] = ()) -
 
 
 def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> list[str]:
-    """softmax(q k^T * scale + mask) v, of four axes: batch, heads, positions, elements."""
+    """softmax(q k^T * scale + mask) v, of four axes: batch, heads, positions, elements.
+
+    In place of a mask there may be a condition of which scores are left out.
+    """
     scores = softmax.inputs[0]
     last = only_user(softmax.outputs[0], "MatMul")
     if last is None or last.inputs[0] is not softmax.outputs[0] or rank_of(scores) != 4:
@@ -45,6 +54,10 @@ def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> l
         for one, mask in ((first, second), (second, first)):
             if found is None and one is not None and mask is not None:
                 found = _scores(one, mask)
+    chosen = giver_of(scores, "Where")
+    filled = None if chosen is None else _filled(chosen)
+    if filled is not None and _is_inside(scores):
+        found = _scores(filled.scores, filled.condition)
     if found is None or rank_of(value) != 4 or value is None:
         return []
     query, turned, scale, mask = found
@@ -62,6 +75,8 @@ def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> l
     key = _turned_back(turned, last)
     if key is None:
         return []
+    if filled is not None:
+        mask = _added(filled, last)
     return put(last, "Attention", [query, key, value, mask], {"scale": scale})
 
 
@@ -83,9 +98,61 @@ def _scores(
     return query, turned, scale, mask
 
 
+@dataclass(frozen=True)
+class _Filled:
+    """Scores that have a number in place of them where a condition is, or is not."""
+
+    scores: onnx_ir.Value
+    condition: onnx_ir.Value
+    fill: float
+    is_kept: bool  # whether scores stay where the condition is true
+
+
+def _filled(where: onnx_ir.Node) -> _Filled | None:
+    """What a Where does, where adding its number to scores gives the same weights.
+
+    Scores that are all left out weigh the same, which only a number that nothing is left beside
+    gives when it is added.
+    """
+    condition, kept, other = where.inputs
+    if condition is None or kept is None or other is None:
+        return None
+    for scores, filler, is_kept in ((kept, other, True), (other, kept, False)):
+        fill = number(filler)
+        if fill is not None and fill <= _LOW:
+            found = _Filled(scores, condition, fill, is_kept)
+            return found if fill <= _ABSORBING or _leaves_keys(found) else None
+    return None
+
+
+def _leaves_keys(filled: _Filled) -> bool:
+    """Whether a condition is known to leave a key to each query."""
+    elements = constant(filled.condition)
+    if elements is None or elements.ndim == 0:
+        return False
+    return bool((elements == filled.is_kept).any(axis=-1).all())
+
+
+def _added(filled: _Filled, before: onnx_ir.Node) -> onnx_ir.Value:
+    """A mask to be added to scores for a condition."""
+    graph = before.graph
+    assert isinstance(graph, onnx_ir.Graph)
+    numbers = [
+        register(graph, onnx_ir.tensor(numpy.float32(value)), f"{filled.condition.name}_{name}")
+        for name, value in (("kept", 0.0), ("filled", filled.fill))
+    ]
+    if not filled.is_kept:
+        numbers.reverse()
+    made = onnx_ir.node("Where", [filled.condition, *numbers])
+    made.outputs[0].dtype = onnx_ir.DataType.FLOAT
+    made.outputs[0].shape = filled.condition.shape
+    graph.insert_before(before, made)
+    return made.outputs[0]
+
+
 def _is_mask(value: onnx_ir.Value) -> bool:
     rank = rank_of(value)
-    return value.dtype == onnx_ir.DataType.FLOAT and rank in (2, 3, 4)
+    return value.dtype in (onnx_ir.DataType.FLOAT, onnx_ir.DataType.BOOL) and rank in (2, 3, 4)
 
 
 def _fits(mask: onnx_ir.Value, scores: Sequence[Dim]) -> bool:
