@@ -213,6 +213,11 @@ CASES = {
         f"""s = {ints(1, 2, 7, 3)} a = Resize<mode = "linear">(x, , , s)
         b = Resize<mode = "cubic">(x, , , s) out = Add(a, b)""",
     ),
+    "fewer elements, of all that are near": Case(
+        (some(1, 2, 7, 9, dtype="float64"),),
+        f"""s = {ints(1, 2, 3, 4)} a = Resize<mode = "linear", antialias = 1>(x, , , s)
+        b = Resize<mode = "cubic", antialias = 1, exclude_outside = 1>(x, , , s) out = Add(a, b)""",
+    ),
     "compress": Case(
         (some(3, 4),), "c = Constant<value = bool[3] {1, 0, 1}>() out = Compress<axis = 1>(x, c)"
     ),

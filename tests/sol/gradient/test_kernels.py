@@ -287,6 +287,8 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("ResizeGrad", [f(1, 1, 8, 4), ints(1, 1, 5, 3), None, numpy.float32([1, 1, 1.7, 1.5])],
      {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"}),
     ("ResizeGrad", [f(1, 1, 6, 6), ints(1, 1, 6, 6)], {"mode": "linear"}),
+    ("ResizeGrad", [f(1, 2, 3, 4), ints(1, 2, 7, 9)],
+     {"mode": "linear", "antialias": 1, "exclude_outside": 1}),
     ("ReluGrad", [f(3, 50), f(3, 50)], {}),
     ("ReluGrad", [f(100_000), f(100_000)], {}),
     ("SGDStep", [f(3, 50), f(3, 50), SGD], {}),

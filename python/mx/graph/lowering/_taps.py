@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy
@@ -19,6 +20,7 @@ class Kind(NamedTuple):
     nearest: str
     cubic_coefficient: float
     exclude_outside: bool
+    antialias: bool = False
 
 
 def extent_of(old: int, factor: float) -> int:
@@ -37,9 +39,13 @@ def taps_of(
     if not old:
         raise Declined("nothing to take elements from")
     at = _positions(kind.coordinates, extent, old, factor)
+    if kind.antialias and kind.mode == "nearest":
+        raise Declined("antialias of the nearest elements")
     taps: list[tuple[Positions, Positions | None]]
     if kind.mode == "nearest":
         taps = [(_nearest(kind.nearest, at), None)]
+    elif kind.antialias and kind.mode in _REACH:
+        taps = [*_of_all_near(kind, at, old, factor)]
     elif kind.mode == "linear":
         taps = [*_linear(at)]
     elif kind.mode == "cubic":
@@ -78,6 +84,38 @@ def _nearest(mode: str, at: Positions) -> Positions:
     return numpy.ceil(at - 0.5)
 
 
+# How far the elements are that one is made of, at most.
+_REACH = {"linear": 1, "cubic": 2}
+
+
+def _of_all_near(
+    kind: Kind, at: Positions, old: int, factor: float
+) -> list[tuple[Positions, Positions]]:
+    """With antialias: where there become fewer elements, each is made of as many more."""
+    scale = min(factor, 1.0)
+    reach = math.ceil(_REACH[kind.mode] / scale)
+    first = numpy.floor(at)
+    taps = []
+    for offset in range(1 - reach, 1 + reach):
+        index, far = first + offset, numpy.abs(first + offset - at) * scale
+        if kind.mode == "linear":
+            weight = numpy.maximum(1 - far, 0)
+        else:
+            weight = _cubic_weight(far, kind.cubic_coefficient)
+        if kind.exclude_outside:
+            weight = numpy.where((index < 0) | (index >= old), 0, weight)
+        taps.append((index, weight))
+    total = sum(weight for _, weight in taps)
+    return [(index, weight / total) for index, weight in taps]
+
+
+def _cubic_weight(far: Positions, a: float) -> Positions:
+    """The weight of an element by its distance."""
+    near = ((a + 2) * far - (a + 3)) * far * far + 1
+    rest = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
+    return numpy.where(far <= 1, near, numpy.where(far < 2, rest, 0))
+
+
 def _linear(at: Positions) -> list[tuple[Positions, Positions]]:
     first = numpy.floor(at)
     return [(first, 1 - (at - first)), (first + 1, at - first)]
@@ -89,9 +127,7 @@ def _cubic(
     first = numpy.floor(at)
     taps = []
     for offset in (-1, 0, 1, 2):
-        far = numpy.abs(at - first - offset)
-        near = ((a + 2) * far - (a + 3)) * far * far + 1
-        weight = numpy.where(far <= 1, near, ((a * far - 5 * a) * far + 8 * a) * far - 4 * a)
+        weight = _cubic_weight(numpy.abs(at - first - offset), a)
         index = first + offset
         if exclude_outside:
             weight = numpy.where((index < 0) | (index >= old), 0, weight)

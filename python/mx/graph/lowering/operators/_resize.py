@@ -34,8 +34,8 @@ def _resize(
     antialias: int = 0,
     keep_aspect_ratio_policy: str = "stretch",
 ) -> Value:
-    if antialias or coordinate_transformation_mode == "tf_crop_and_resize":
-        raise Declined("antialias, or a part of the tensor")
+    if coordinate_transformation_mode == "tf_crop_and_resize":
+        raise Declined("a part of the tensor")
     chosen = list(range(len(x.shape))) if axes is None else list(axes)
     extents = [x.shape[axis] for axis in chosen]
     wanted = _extents(to, extents, scales, sizes, keep_aspect_ratio_policy)
@@ -49,6 +49,7 @@ def _resize(
             nearest_mode,
             cubic_coeff_a,
             bool(exclude_outside),
+            bool(antialias),
         )
         result = _weighted(to, result, axis, taps_of(kind, extent, x.shape[axis], factor))
     return converted(to, result, x.dtype)
@@ -142,14 +143,19 @@ def _resize_grad(
     antialias: int = 0,
     keep_aspect_ratio_policy: str = "stretch",
 ) -> Value:
-    if antialias or coordinate_transformation_mode == "tf_crop_and_resize":
-        raise Declined("antialias, or a part of the tensor")
+    if coordinate_transformation_mode == "tf_crop_and_resize":
+        raise Declined("a part of the tensor")
     check_float(dy)
     extents = to.ints(shape)
     resized = list(range(len(extents))) if axes is None else [axis % len(extents) for axis in axes]
     factors = None if scales is None else [float(one) for one in to.elements(scales)]
     kind = Kind(
-        mode, coordinate_transformation_mode, nearest_mode, cubic_coeff_a, bool(exclude_outside)
+        mode,
+        coordinate_transformation_mode,
+        nearest_mode,
+        cubic_coeff_a,
+        bool(exclude_outside),
+        bool(antialias),
     )
     found = dy
     for number, axis in enumerate(resized):

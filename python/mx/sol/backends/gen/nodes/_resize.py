@@ -34,9 +34,8 @@ def _resize(target: Target, inputs: Inputs, attributes: dict[str, Any], known: K
         attributes.get("nearest_mode", "round_prefer_floor"),
         attributes.get("cubic_coeff_a", -0.75),
         bool(attributes.get("exclude_outside", 0)),
+        bool(attributes.get("antialias", 0)),
     )
-    if attributes.get("antialias", 0):
-        raise Declined("antialias")
     if attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise Declined("sizes that are limits")
     chosen = [axis % len(x.shape) for axis in attributes.get("axes", range(len(x.shape)))]
