@@ -110,8 +110,6 @@ REJECTED = {
     "padding_idx": "bags with padding",
     "expected elements along axis": "a pad of what a negative pad has left nothing of",
     "(Reshape): Invalid": "gradients of arrays without elements",
-    "(operator 'RandomNormalLike')": "random 0-d arrays",
-    "(operator 'RandomUniformLike')": "random 0-d arrays",
 }
 
 # What they give is random, or not initialized.

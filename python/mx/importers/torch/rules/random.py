@@ -22,14 +22,16 @@ def uniform(
     dtype = b.out if dtype is None else dtype
     if b.training:  # they follow from the seed of a call, as dropout does
         return b.cast(b.training.uniform(b, size, low, high), dtype)
-    return b.RandomUniformLike(b.full(size, 0, dtype), low=low, high=high)
+    drawn = b.RandomUniformLike(b.full(size or [1], 0, dtype), low=low, high=high)
+    return drawn if size else b.reshape(drawn, [])  # onnx's reference draws no 0-d arrays
 
 
 def gaussian(b: Builder, size: Sequence[Size], mean: float = 0.0, scale: float = 1.0) -> ir.Value:
     """Random numbers that are normally distributed."""
     if b.training:
         return b.cast(b.training.normal(b, size, mean, scale), b.out)
-    return b.RandomNormalLike(b.full(size, 0, b.out), mean=mean, scale=scale)
+    drawn = b.RandomNormalLike(b.full(size or [1], 0, b.out), mean=mean, scale=scale)
+    return drawn if size else b.reshape(drawn, [])
 
 
 @rule("native_dropout")
