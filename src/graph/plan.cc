@@ -10,6 +10,7 @@
 #include "graph/gradient_memory.h"
 #include "graph/large_outputs.h"
 #include "graph/mapped_array.h"
+#include "graph/shared_arenas.h"
 #include "op/parallel/openmp_team.h"
 #include "op/parallel/parallel.h"
 #include "op/tensor/cast.h"
@@ -75,8 +76,22 @@ struct Plan::Frame {
 
   NDArray arena;
   std::vector<DLTensor> arguments; /*!< of all steps, inputs before outputs */
+  std::vector<size_t> in_arena;    /*!< arguments that lie there */
   std::vector<Moving> moving;
   std::vector<NDArray> outputs; /*!< of the last run, where the plan keeps all of them */
+  const char* base{nullptr};    /*!< where the arena was when those arguments were set */
+
+  /*! \brief Has the arguments lie in another arena. */
+  void MoveTo(NDArray other) {
+    arena = std::move(other);
+    char* const now = arena.data_as<char>();
+    if (now == base) return;
+    for (const size_t index : in_arena) {
+      void*& data = arguments[index].data;
+      data = now + (static_cast<const char*>(data) - base);
+    }
+    base = now;
+  }
 };
 
 /*! \brief What a run reads and writes. */
@@ -105,17 +120,28 @@ Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
 Plan::~Plan() { LargeOutputs::Global()->Forget(this); }
 
 std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
+  std::unique_ptr<Frame> frame;
+  std::shared_ptr<SharedArenas> arenas;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    arenas = arenas_;
     if (!frames_.empty()) {
-      std::unique_ptr<Frame> frame = std::move(frames_.back());
+      frame = std::move(frames_.back());
       frames_.pop_back();
-      return frame;
     }
   }
+  if (frame == nullptr) {
+    const auto bytes = static_cast<int64_t>(parts_.arena_bytes);
+    return MakeFrame(arenas ? arenas->Take() : MappedArray(ShapeView(&bytes, 1), kUInt8));
+  }
+  if (arenas != nullptr) frame->MoveTo(arenas->Take());
+  return frame;
+}
+
+std::unique_ptr<Plan::Frame> Plan::MakeFrame(NDArray arena) const {
   auto frame = std::make_unique<Frame>();
-  const auto bytes = static_cast<int64_t>(parts_.arena_bytes);
-  frame->arena = MappedArray(ShapeView(&bytes, 1), kUInt8);
+  frame->base = arena.data_as<char>();
+  frame->arena = std::move(arena);
   for (const PlanStep& step : parts_.steps) {
     for (const std::vector<int>* side : {&step.inputs, &step.outputs}) {
       for (int index : *side) {
@@ -132,6 +158,7 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
                       0};
           if (tensor.source == Source::kArena) {
             argument.data = frame->arena.data_as<char>() + tensor.offset;
+            frame->in_arena.push_back(frame->arguments.size());
           } else if (tensor.source == Source::kConstant) {
             const NDArray& array = parts_.constants[static_cast<size_t>(tensor.index)];
             argument.data = array.data_as<char>() + tensor.offset;
@@ -152,13 +179,26 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
 
 void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (arenas_ != nullptr) arenas_->Return(std::exchange(frame->arena, NDArray()));
   frames_.push_back(std::move(frame));
+}
+
+void Plan::ShareArenas(Plan* other) {
+  if (parts_.arena_bytes == 0 || other->parts_.arena_bytes == 0) return;
+  auto arenas =
+      std::make_shared<SharedArenas>(std::max(parts_.arena_bytes, other->parts_.arena_bytes));
+  for (Plan* const plan : {this, other}) {
+    const std::lock_guard<std::mutex> lock(plan->mutex_);
+    plan->arenas_ = arenas;
+    for (const std::unique_ptr<Frame>& frame : plan->frames_) frame->arena = NDArray();
+  }
 }
 
 void Plan::ShareMemory(Plan* forward, const std::vector<std::pair<int64_t, int64_t>>& saved) {
   if (forward == this || memory_ != nullptr || forward->memory_ != nullptr) {
     MXNET_THROW("ValueError") << "forward: expected another plan, and both without such memory";
   }
+  ShareArenas(forward);
   auto memory = std::make_shared<GradientMemory>(forward->parts_, parts_, saved);
   if (memory->shared_bytes() == 0) return;
   memory_ = memory;

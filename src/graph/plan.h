@@ -88,6 +88,7 @@ struct PlanParts {
 };
 
 class GradientMemory;
+class SharedArenas;
 
 /*!
  * \brief Several threads may run it at once, each with memory of its own.
@@ -133,7 +134,8 @@ class Plan {
 
   /*!
    * \brief Has this backward plan write gradients where the values lie that a forward plan has
-   * saved for it, see GradientMemory; once, before it runs. Both keep their outputs.
+   * saved for it, see GradientMemory, and work where that works; once, before it runs. Both keep
+   * their outputs.
    *
    * `saved` are pairs of an output of the forward plan and an input of this one. ValueError for
    * others, and where one of the plans has such memory already.
@@ -152,6 +154,9 @@ class Plan {
   enum class Pass { kNone, kForward, kBackward };
 
   std::unique_ptr<Frame> TakeFrame() const;
+  std::unique_ptr<Frame> MakeFrame(NDArray arena) const;
+  /*! \brief Has both take memory of intermediate results from what they share. */
+  void ShareArenas(Plan* other);
   void ReturnFrame(std::unique_ptr<Frame> frame) const;
   /*! \brief An array for an output: a part of a span of memory that is given, else another. */
   NDArray OutputOf(size_t index, const NDArray& span, Frame* frame) const;
@@ -176,6 +181,7 @@ class Plan {
 
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> frames_;
+  std::shared_ptr<SharedArenas> arenas_; /*!< where these have none of their own */
 };
 
 }  // namespace graph

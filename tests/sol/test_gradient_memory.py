@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -98,9 +99,24 @@ def in_a_checkpoint(model, x) -> None:
         torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False).square().sum().backward()
 
 
+def in_threads(model, x) -> None:
+    plain(model, x)
+    parameters = list(model.parameters())
+
+    def gradients(factor):
+        for _ in range(5):
+            found = torch.autograd.grad(model(x * factor).square().sum(), parameters)
+        return found
+
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(gradients, (1.0, 2.0, 3.0)):
+            for one, more in zip(parameters, found, strict=True):
+                one.grad += more
+
+
 WAYS = [
     plain, accumulated, zeros_kept, several_forwards, retained, one_gradient_is_held,
-    gradients_as_inputs, by_the_input, in_a_checkpoint,
+    gradients_as_inputs, by_the_input, in_a_checkpoint, in_threads,
 ]  # fmt: skip
 
 

@@ -25,9 +25,9 @@ _TYPICAL = 64
 _LIGHT = frozenset(
     """
     Abs Add And Cast CastLike Ceil Clip Compress Concat ConstantOfShape Div Equal Expand Flatten
-    Floor Gather Greater GreaterOrEqual Identity IsInf IsNaN LeakyRelu Less LessOrEqual Max Min Mul
-    Neg Not Or Pad Range Reciprocal Relu Reshape Round Shape Sign Size Slice Split Sqrt Squeeze Sub
-    Tile Transpose Trilu Unsqueeze Where Xor
+    Floor Gather Greater GreaterOrEqual Identity IsInf IsNaN LayerNormalization LeakyRelu Less
+    LessOrEqual Max Min Mul Neg Not Or Pad Range Reciprocal Relu Reshape RMSNormalization Round
+    Shape Sign Size Slice Split Sqrt Squeeze Sub Tile Transpose Trilu Unsqueeze Where Xor
     """.split()
 )
 # What gives other elements when it is computed again.

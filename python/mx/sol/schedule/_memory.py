@@ -153,8 +153,8 @@ def training_memory(
     """The memory of one step of training: of the graphs of both passes, and their compiled plans.
 
     `saved` names what the forward pass gives besides outputs, `state` inputs that are parameters or
-    buffers, `stored` outputs that are written to those. The plans keep their own memory from one
-    run to the next.
+    buffers, `stored` outputs that are written to those. The plans share what they work in, which
+    they keep from one run to the next.
     """
     outputs = {s.name: bytes_of(s) for s in forward[0].outputs if s.name not in stored}
     kept = sum(outputs.pop(name) for name in saved)
@@ -172,7 +172,7 @@ def training_memory(
         parameters=sum(constants) + sum(inputs.values()) - given,
         inputs=given,
         outputs=sum(outputs.values()),
-        intermediates=first.intermediates + int(backward[1].arena_bytes) + packed,
+        intermediates=max(first.intermediates, int(backward[1].arena_bytes)) + packed,
         saved=kept,
         gradients=gradients,
         is_training=True,
