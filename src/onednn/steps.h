@@ -5,7 +5,7 @@
 #ifndef MXNET_SRC_ONEDNN_STEPS_H_
 #define MXNET_SRC_ONEDNN_STEPS_H_
 
-#include <mxnet/op/kernel.h>
+#include <mxnet/op/kernel_tensors.h>
 #include <mxnet/runtime/dlpack.h>
 
 #include <atomic>

@@ -56,7 +56,9 @@ void Model::PlanWorkspace() {
 uint64_t Model::weight_bytes() const {
   uint64_t bytes = 0;
   for (const ModelConstant& constant : constants_) bytes += constant.buffer.bytes();
-  for (const ModelStep& step : steps_) bytes += step.primitive.steps->constant_bytes();
+  for (const ModelStep& step : steps_) {
+    for (const auto& constant : step.primitive.steps->constants()) bytes += constant.bytes;
+  }
   return bytes;
 }
 

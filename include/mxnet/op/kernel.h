@@ -53,13 +53,6 @@ namespace op {
 /*! \brief What is known of all inputs; nothing of those of kernels that take any. */
 using KernelInputs = std::optional<std::vector<KernelInput>>;
 
-/*! \brief Memory that a kernel keeps, as of weights it has packed. What has the same address is the
- * same memory, which several kernels share. */
-struct KernelConstant {
-  const void* data;
-  size_t bytes;
-};
-
 /*! \brief A kernel with what a plan has to know of it; `mx.graph.Kernel` of Python. */
 class Kernel {
  public:

@@ -40,6 +40,13 @@ struct KernelOutput {
   int in_place{-1};
 };
 
+/*! \brief Memory that a kernel keeps, as of weights it has packed. What has the same address is the
+ * same memory, which several kernels share. */
+struct KernelConstant {
+  const void* data;
+  size_t bytes;
+};
+
 }  // namespace op
 }  // namespace mxnet
 
