@@ -402,9 +402,20 @@ def test_constants_do_not_grow_without_end() -> None:
     assert sum(graph.weights.sizes().values()) < 1 << 25
 
 
-def test_no_pass() -> None:
-    with pytest.raises(ValueError, match="names: 'magic' is no pass: there are dropout, einsum"):
-        passes.run(graph_of("g (float x) => (float y) { y = Neg(x) }"), ["magic"])
+NEGATION = "g (float x) => (float y) { y = Neg(x) }"
+
+
+@pytest.mark.parametrize(
+    ("graph", "names", "error", "message"),
+    [
+        (graph_of(NEGATION), ["magic"], ValueError, "names: 'magic' is no pass: there are dropout"),
+        (graph_of(NEGATION), "einsum", TypeError, "names: expected a list of names, got 'einsum'"),
+        (3, None, TypeError, "graph: expected a Graph, got int"),
+    ],
+)
+def test_what_run_rejects(graph, names, error, message) -> None:
+    with pytest.raises(error, match=message):
+        passes.run(graph, names)
 
 
 def test_passes_have_names_of_their_own() -> None:

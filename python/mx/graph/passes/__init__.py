@@ -76,8 +76,12 @@ def run(graph: Graph, names: Iterable[str] | None = None) -> Report:
 
     By default those of PASSES; names may be of FOR_CPU, too.
 
-    Raises ValueError for the name of no pass.
+    Raises TypeError for what is no Graph, or no list of names; ValueError for the name of no pass.
     """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"run: graph: expected a Graph, got {type(graph).__name__}")
+    if isinstance(names, str):
+        raise TypeError(f"run: names: expected a list of names, got {names!r}")
     known = {one.name: one for one in CPU_PASSES}
     wanted = {one.name for one in PASSES} if names is None else set(names)
     if wanted - known.keys():
