@@ -198,8 +198,8 @@ void Plan::ShareMemory(Plan* forward, const std::vector<std::pair<int64_t, int64
   if (forward == this || memory_ != nullptr || forward->memory_ != nullptr) {
     MXNET_THROW("ValueError") << "forward: expected another plan, and both without such memory";
   }
-  ShareArenas(forward);
   auto memory = std::make_shared<GradientMemory>(forward->parts_, parts_, saved);
+  ShareArenas(forward);
   if (memory->shared_bytes() == 0) return;
   memory_ = memory;
   forward->memory_ = memory;
