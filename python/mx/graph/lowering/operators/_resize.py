@@ -39,18 +39,18 @@ def _resize(
     chosen = list(range(len(x.shape))) if axes is None else list(axes)
     extents = [x.shape[axis] for axis in chosen]
     wanted = _extents(to, extents, scales, sizes, keep_aspect_ratio_policy)
+    kind = Kind(
+        mode,
+        coordinate_transformation_mode,
+        nearest_mode,
+        cubic_coeff_a,
+        bool(exclude_outside),
+        bool(antialias),
+    )
     result = x if mode == "nearest" else _fractions(to, x)
     for axis, (extent, factor) in zip(chosen, wanted, strict=True):
         if factor == 1 and extent == x.shape[axis]:
             continue
-        kind = Kind(
-            mode,
-            coordinate_transformation_mode,
-            nearest_mode,
-            cubic_coeff_a,
-            bool(exclude_outside),
-            bool(antialias),
-        )
         result = _weighted(to, result, axis, taps_of(kind, extent, x.shape[axis], factor))
     return converted(to, result, x.dtype)
 
