@@ -131,7 +131,12 @@ def test_large(size, dtype):
     np.testing.assert_allclose(mx.np.matmul(left, right).asnumpy(), left @ right, **tolerance)
 
 
-@pytest.mark.parametrize("shape", [(128, 1, 128), (122, 5, 150), (2, 32, 8200), (1100, 31, 16)])
+# Of the last ones a result that is written past the caches, and one whose rows are no whole lines.
+FEW_TERMS = [(128, 1, 128), (122, 5, 150), (2, 32, 8200), (1100, 31, 16)]
+FEW_TERMS += [(1025, 3, 1040), (1025, 3, 1030)]
+
+
+@pytest.mark.parametrize("shape", FEW_TERMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_large_of_few_terms(shape, layout):
     rows, terms, columns = shape

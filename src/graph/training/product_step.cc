@@ -66,6 +66,7 @@ struct Descend {
       if (velocity != nullptr) __builtin_prefetch(velocity + at + i);
     }
   }
+  MXNET_ALWAYS_INLINE void End() const {}
 };
 #endif
 

@@ -127,14 +127,15 @@ MXNET_TARGET_AVX512 void Rows(const Operands& p, int64_t begin, int64_t end, con
       }
     }
   }
+  finish.End();
 }
 
 }  // namespace internal
 
 /*! \brief All elements of a b, in any order and from several threads, each once: finish.Take(row,
  * column, sums, mask) is given those of a mask, side by side, some time after
- * finish.Prefetch(row, column), which may be asked for columns that there are none of. Only where
- * Suits says so. */
+ * finish.Prefetch(row, column), which may be asked for columns that there are none of; a thread
+ * calls finish.End() when it has given some. Only where Suits says so. */
 template <typename Finish>
 void Product(const Operands& p, const Finish& finish) {
   constexpr int64_t kStrip = internal::kRows;
