@@ -157,6 +157,7 @@ def indices() -> list[Case]:
         Case("masked_scatter", lambda x, m: x[:, :, 0].masked_scatter(m, x), [x, mask]),
         Case("masked_scatter wider", lambda x, m: x[0, 0].masked_scatter(m, x), [x, mask[:, :1]]),
         Case("one_hot", lambda i: F.one_hot(i, 4), [ints(2, 3, low=0, high=4)]),
+        Case("one_hot of one", lambda i: F.one_hot(i, 4), [torch.tensor(2)]),
         Case("isin", lambda x: torch.isin(x, torch.tensor([1, 2])), [ints(5)]),
         Case("put negative axis", lambda x, i: x.scatter(-1, i, 1.0), [x, at0]),
         Case(

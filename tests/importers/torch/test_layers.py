@@ -189,6 +189,15 @@ def resizes() -> list[Case]:
             )
             for mode in ("bilinear", "bicubic")
         ],
+        *[
+            # Beyond what bytes have, too, where white is beside black.
+            Case(
+                f"{mode} of bytes",
+                lambda x, mode=mode: F.interpolate(x, scale_factor=2, mode=mode),
+                [torch.tensor([[[[0, 255, 255, 3], [255, 9, 0, 0]]]], dtype=torch.uint8)],
+            )
+            for mode in ("bilinear", "bicubic")
+        ],
         Case("area", lambda x: F.interpolate(x, (3, 3), mode="area"), [x2]),
         Case("nearest 1d", lambda x: F.interpolate(x, 9), [x1]),
         Case("linear 1d", lambda x: F.interpolate(x, 9, mode="linear"), [x1]),

@@ -25,6 +25,7 @@ IMAGE = numpy.array([[[[INF, 1, 9], [3, 7, 2]]]], "float32")
 OUTSIDE = numpy.array([[[[0, 0], [9, 9], [1, 1]]]], "float32")
 ONE = numpy.ones((1, 1, 1), "float32")
 NOTHING = numpy.zeros((0, 3), "float32")
+NONE = numpy.zeros(0, "float32")
 # The node, and what it gives; inputs but the first are constants.
 CASES: dict[str, tuple[Case, Any]] = {
     "a sum of many": (
@@ -65,6 +66,16 @@ CASES: dict[str, tuple[Case, Any]] = {
             numpy.zeros((1, 2), "float32"), numpy.array([1, 3], "int32")],
             {"hidden_size": 1, "activations": ["Affine"], "clip": 6.0}),
         numpy.array([[[[1], [1]]], [[[0], [3]]], [[[0], [6]]]], "float32"),
+    ),
+    "bytes between bytes": (
+        Case("Resize", 19, [numpy.array([0, 8], "uint8"), NONE, numpy.array([2], "float32")],
+             {"mode": "linear"}),
+        numpy.array([0, 2, 6, 8], "uint8"),
+    ),
+    "long integers between": (
+        Case("Resize", 19, [2**40 + numpy.array([0, 8]), NONE, numpy.array([2], "float32")],
+             {"mode": "linear"}),
+        2**40 + numpy.array([0, 2, 6, 8]),
     ),
     "the largest of halves": (
         Case("GlobalMaxPool", 22, [IMAGE[..., 1:].astype("float16")], {}),

@@ -187,6 +187,27 @@ CASES = {
         a = ScatterND<reduction = "mul">(x, i, y) b = ScatterND<reduction = "max">(x, i, y)
         c = ScatterND<reduction = "min">(x, i, y) out = Sum(a, b, c)""",
     ),
+    "normalized by the batch": Case(
+        (some(4, 3, 2, 5), some(3), some(3)),
+        """a, m, v = BatchNormalization<training_mode = 1, momentum = 0.7>(x, y, z, z, y)
+        b = Reshape(m, c) d = Reshape(v, c) out = Sum(a, b, d)
+        """.replace("b =", f"c = {ints(3, 1, 1)} b =", 1),
+    ),
+    "rows normalized by the batch": Case(
+        (some(4, 3, dtype="float64"), some(3, dtype="float64"), some(3, dtype="float64")),
+        "out, m, v = BatchNormalization<training_mode = 1, epsilon = 0.5>(x, y, z, z, y)",
+    ),
+    "halves normalized by the batch": Case(
+        (numpy.array([[3], [5]], "float16"), numpy.ones(1, "float16"), numpy.ones(1, "float32")),
+        "out, m, v = BatchNormalization<training_mode = 1, epsilon = 0.0>(x, y, y, z, z)",
+    ),
+    "sizes that are limits": Case(
+        (some(1, 2, 3, 4),),
+        f"""s = {ints(6, 7)}
+        a = Resize<mode = "linear", axes = [2,3], keep_aspect_ratio_policy = "not_larger">(x, , , s)
+        b = Resize<mode = "cubic", axes = [2,3], keep_aspect_ratio_policy = "not_larger">(x, , , s)
+        out = Add(a, b)""",
+    ),
     "means and variances": Case(
         (some(2, 3, 4, 5),), "out = MeanVarianceNormalization(x)"
     ),

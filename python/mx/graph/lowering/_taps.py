@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy
@@ -21,6 +22,41 @@ class Kind(NamedTuple):
     cubic_coefficient: float
     exclude_outside: bool
     antialias: bool = False
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Any]) -> Kind:
+        """What the attributes of a node say. Declined for a part of the tensor, whose corners are
+        an input."""
+        coordinates = attributes.get("coordinate_transformation_mode", "half_pixel")
+        if coordinates == "tf_crop_and_resize":
+            raise Declined("tf_crop_and_resize, a part of the tensor")
+        return cls(
+            attributes.get("mode", "nearest"),
+            coordinates,
+            attributes.get("nearest_mode", "round_prefer_floor"),
+            attributes.get("cubic_coeff_a", -0.75),
+            bool(attributes.get("exclude_outside", 0)),
+            bool(attributes.get("antialias", 0)),
+        )
+
+
+def extents_of(
+    extents: Sequence[int],
+    sizes: Sequence[int] | None,
+    factors: Sequence[float] | None,
+    policy: str = "stretch",
+) -> list[tuple[int, float]]:
+    """The extents of axes that are resized, and by what they are larger. Declined without sizes
+    and factors."""
+    if sizes is not None:
+        if policy != "stretch" and 0 not in extents:
+            limit = min if policy == "not_larger" else max
+            factor = limit(size / old for size, old in zip(sizes, extents, strict=True))
+            return [(math.floor(factor * old + 0.5), factor) for old in extents]
+        return [(size, size / max(old, 1)) for size, old in zip(sizes, extents, strict=True)]
+    if factors is None:
+        raise Declined("neither scales nor sizes")
+    return [(extent_of(old, one), one) for old, one in zip(extents, factors, strict=True)]
 
 
 def extent_of(old: int, factor: float) -> int:

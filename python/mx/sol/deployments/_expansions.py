@@ -38,7 +38,15 @@ _SHARED = frozenset(
     "STFT Upsample".split()
 )
 # The version since which operators mean what the nodes for them do, where that is not the first.
-_SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "MaxPool": 8, "RoiAlign": 16}
+_SINCE = {
+    "BatchNormalization": 14,
+    "DFT": 20,
+    "Dropout": 7,
+    "Gemm": 7,
+    "MaxPool": 8,
+    "Resize": 11,
+    "RoiAlign": 16,
+}
 _OWN: dict[str, Expansion] = {}
 _PLAIN = {
     "MatMul": PLAIN_PRODUCT,
@@ -82,7 +90,7 @@ def _in_float32(to: Writer, call: Call) -> ir.Value:
     return to.cast(made, dtype_of(call.x))
 
 
-@_expansion("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize")
+@_expansion("AveragePool", "GlobalAveragePool", "GlobalMaxPool")
 def _of_halves(to: Writer, call: Call) -> ir.Value:
     """Half precision: computed in float32, and rounded once."""
     dtype = dtype_of(call.x)
@@ -93,6 +101,53 @@ def _of_halves(to: Writer, call: Call) -> ir.Value:
     return to.cast(
         to.op(call.node.op_type, *given, dtype=ir.DataType.FLOAT, **attributes)[0], dtype
     )
+
+
+@_expansion("Resize")
+def _resize(to: Writer, call: Call) -> ir.Value | Sequence[ir.Value]:
+    """Of halves in float32, and rounded once. Of integers in a type of floats that has all of them,
+    without the fraction of what lies between two; numbers that do not fit wrap, as in plans."""
+    dtype = dtype_of(call.x)
+    if dtype in _HALVES:
+        return _of_halves(to, call)
+    if dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.UINT64):
+        raise NotExpanded("only what has a kernel")
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    wide = ir.DataType.FLOAT if dtype.bitwidth < 32 else ir.DataType.DOUBLE
+    given = [to.cast(call.x, wide), *call.node.inputs[1:]]
+    made = to.op("Resize", *given, dtype=wide, **attributes)[0]
+    between = ir.DataType.INT64 if dtype == ir.DataType.UINT32 else ir.DataType.INT32
+    if dtype.bitwidth < 32 or dtype == ir.DataType.UINT32:
+        made = to.cast(made, between)
+    return to.cast(made, dtype)
+
+
+@_expansion("BatchNormalization")
+def _batch_norm(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """With the mean and the variance of the batch; of several types, or of halves, in the widest
+    one of them and float32."""
+    given = [call.input(index) for index in range(5)]
+    types, dtype = [dtype_of(one) for one in given], dtype_of(call.x)
+    is_batch = call.integer("training_mode", 0)
+    wide = ir.DataType.DOUBLE if ir.DataType.DOUBLE in types else ir.DataType.FLOAT
+    if not is_batch and all(one == wide for one in types):
+        raise NotExpanded("only of five inputs, one for each channel behind the first")
+    x, scale, shift, mean, variance = (to.cast(one, wide) for one in given)
+    running = []
+    if is_batch:
+        axes = [axis for axis in range(len(call.dims(0))) if axis != 1]
+        average = to.ReduceMean(x, axes, keepdims=1)
+        centered = to.Sub(x, average)
+        spread = to.ReduceMean(to.Mul(centered, centered), axes, keepdims=1)
+        momentum = call.number("momentum", 0.9)
+        for old, now in ((mean, average), (variance, spread)):
+            new = to.Reshape(now, [-1])
+            made = to.Add(to.Mul(old, momentum), to.Mul(new, 1 - momentum))
+            running.append((to.cast(made, dtype_of(call.input(3))), new))
+        (_, mean), (_, variance) = running
+    epsilon = call.number("epsilon", 1e-5)
+    made = to.BatchNormalization(x, scale, shift, mean, variance, epsilon=epsilon)
+    return [to.cast(made, dtype), *(one for one, _ in running)]
 
 
 @_expansion("MaxPool")

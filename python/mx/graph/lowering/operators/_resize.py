@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
 from .... import numpy as np
 from .._lowering import Lowering
-from .._taps import Kind, Positions, extent_of, taps_of
-from .._value import Declined, Value
+from .._taps import Kind, Positions, extent_of, extents_of, taps_of
+from .._value import Value
 from ._backend import rule
 from ._elementwise import FLOATS, cast, converted, widened
 from ._training import add_step, check_float, maker
@@ -24,30 +24,17 @@ def _resize(
     scales: Value | None = None,
     sizes: Value | None = None,
     *,
-    mode: str = "nearest",
-    coordinate_transformation_mode: str = "half_pixel",
-    nearest_mode: str = "round_prefer_floor",
-    cubic_coeff_a: float = -0.75,
-    exclude_outside: int = 0,
-    extrapolation_value: float = 0.0,
     axes: Sequence[int] | None = None,
-    antialias: int = 0,
     keep_aspect_ratio_policy: str = "stretch",
+    **attributes: Any,
 ) -> Value:
-    if coordinate_transformation_mode == "tf_crop_and_resize":
-        raise Declined("a part of the tensor")
+    kind = Kind.of(attributes)
     chosen = list(range(len(x.shape))) if axes is None else list(axes)
     extents = [x.shape[axis] for axis in chosen]
-    wanted = _extents(to, extents, scales, sizes, keep_aspect_ratio_policy)
-    kind = Kind(
-        mode,
-        coordinate_transformation_mode,
-        nearest_mode,
-        cubic_coeff_a,
-        bool(exclude_outside),
-        bool(antialias),
-    )
-    result = x if mode == "nearest" else _fractions(to, x)
+    found = None if sizes is None or sizes.shape == (0,) else to.ints(sizes)
+    factors = None if found is not None or scales is None else _numbers(to, scales)
+    wanted = extents_of(extents, found, factors, keep_aspect_ratio_policy)
+    result = x if kind.mode == "nearest" else _fractions(to, x)
     for axis, (extent, factor) in zip(chosen, wanted, strict=True):
         if factor == 1 and extent == x.shape[axis]:
             continue
@@ -75,7 +62,7 @@ def _resize_10(to: Lowering, x: Value, scales: Value, *, mode: str = "nearest") 
     """The nearest element is the one before an element where there become more, and the one
     behind it where there become fewer, as the tests of that version have it."""
     result = x if mode == "nearest" else _fractions(to, x)
-    for axis, factor in enumerate(float(one) for one in to.elements(scales)):
+    for axis, factor in enumerate(_numbers(to, scales)):
         extent = extent_of(x.shape[axis], factor)
         if factor == 1:
             continue
@@ -89,25 +76,8 @@ def _upsample_7(to: Lowering, x: Value, *, scales: Sequence[float], mode: str = 
     return _upsample(to, x, to.constant(numpy.array(scales, "float32")), mode=mode)
 
 
-def _extents(
-    to: Lowering,
-    extents: Sequence[int],
-    scales: Value | None,
-    sizes: Value | None,
-    policy: str,
-) -> list[tuple[int, float]]:
-    """The extents of the result, and by what they are larger."""
-    if sizes is not None and sizes.shape != (0,):
-        found = to.ints(sizes)
-        if policy != "stretch" and 0 not in extents:
-            limit = min if policy == "not_larger" else max
-            factor = limit(size / old for size, old in zip(found, extents, strict=True))
-            return [(math.floor(factor * old + 0.5), factor) for old in extents]
-        return [(size, size / max(old, 1)) for size, old in zip(found, extents, strict=True)]
-    if scales is None:
-        raise Declined("neither scales nor sizes")
-    factors = [float(factor) for factor in to.elements(scales)]
-    return [(extent_of(old, one), one) for old, one in zip(extents, factors, strict=True)]
+def _numbers(to: Lowering, value: Value) -> list[float]:
+    return [float(one) for one in to.elements(value)]
 
 
 def _weighted(
@@ -133,30 +103,15 @@ def _resize_grad(
     roi: Value | None = None,
     scales: Value | None = None,
     *,
-    mode: str = "nearest",
-    coordinate_transformation_mode: str = "half_pixel",
-    nearest_mode: str = "round_prefer_floor",
-    cubic_coeff_a: float = -0.75,
-    exclude_outside: int = 0,
-    extrapolation_value: float = 0.0,
     axes: Sequence[int] | None = None,
-    antialias: int = 0,
     keep_aspect_ratio_policy: str = "stretch",
+    **attributes: Any,
 ) -> Value:
-    if coordinate_transformation_mode == "tf_crop_and_resize":
-        raise Declined("a part of the tensor")
+    kind = Kind.of(attributes)
     check_float(dy)
     extents = to.ints(shape)
     resized = list(range(len(extents))) if axes is None else [axis % len(extents) for axis in axes]
-    factors = None if scales is None else [float(one) for one in to.elements(scales)]
-    kind = Kind(
-        mode,
-        coordinate_transformation_mode,
-        nearest_mode,
-        cubic_coeff_a,
-        bool(exclude_outside),
-        bool(antialias),
-    )
+    factors = None if scales is None else _numbers(to, scales)
     found = dy
     for number, axis in enumerate(resized):
         old, extent = extents[axis], dy.shape[axis]

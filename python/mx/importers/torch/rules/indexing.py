@@ -362,6 +362,9 @@ def masked_scatter(b: Builder, x: ir.Value, mask: ir.Value, source: ir.Value) ->
 def one_hot(b: Builder, x: ir.Value, num_classes: Size = -1) -> ir.Value:
     if num_classes == -1:
         raise Unsupported("num_classes has to be given")
+    if rank_of(x) == 0:  # which OneHot does not take
+        made = b.OneHot(b.Reshape(x, [1]), b.scalar(num_classes), b.ints([0, 1]))
+        return b.Reshape(made, [num_classes])
     return b.OneHot(x, b.scalar(num_classes), b.ints([0, 1]))
 
 

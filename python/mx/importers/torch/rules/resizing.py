@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -19,21 +20,37 @@ def _resize(
     **attributes: object,
 ) -> ir.Value:
     corners = attributes["coordinate_transformation_mode"] == "align_corners"
-    if scale_factors is not None and output_size is None and not corners:
-        lengths = b.sizes(x)[2:]
+    by_scales = scale_factors is not None and output_size is None and not corners
+    # For all axes: what resizes none of them, and what is wanted.
+    target: list[Any] = [1.0] * rank_of(x) if by_scales else b.sizes(x)
+    wanted: list[Any]
+    if by_scales:
         copies = attributes["mode"] != "cubic" or "antialias" in attributes
-        scales = [
+        wanted = [
             _scale(length, factor, copies=copies)
-            for length, factor in zip(lengths, scale_factors, strict=True)
+            for length, factor in zip(b.sizes(x)[2:], scale_factors or (), strict=True)
         ]
-        return b.Resize(x, None, b.constant([1.0, 1.0, *scales], ir.DataType.FLOAT), **attributes)
-    sizes = output_size
-    if sizes is None:
+    elif output_size is not None:
+        wanted = list(output_size)
+    else:
         # Corners are aligned with the whole number of elements, whatever the factor is.
-        assert scale_factors is not None
-        sizes = [_scaled(b, b.size(x, axis), by) for axis, by in enumerate(scale_factors, 2)]
-    whole = b.vector([b.size(x, 0), b.size(x, 1), *sizes])
-    return b.Resize(x, None, None, whole, **attributes)
+        wanted = [_scaled(b, b.size(x, n), by) for n, by in enumerate(scale_factors or (), 2)]
+
+    def resized(x: ir.Value) -> ir.Value:
+        if by_scales:
+            return b.Resize(x, None, b.constant(target, ir.DataType.FLOAT), **attributes)
+        return b.Resize(x, None, None, b.vector(target), **attributes)
+
+    if attributes["mode"] == "nearest" or dtype_of(x) != ir.DataType.UINT8:
+        target[2:] = wanted
+        return resized(x)
+    # Of bytes torch resizes one axis after the other, and makes bytes of what comes each time.
+    made = b.cast(x, ir.DataType.FLOAT)
+    for axis in reversed(range(len(wanted))):
+        target[axis + 2] = wanted[axis]
+        made = b.Clip(b.Floor(b.Add(resized(made), 0.5)), 0.0, 255.0)
+        target[axis + 2] = 1.0 if by_scales else wanted[axis]
+    return b.cast(made, ir.DataType.UINT8)
 
 
 def _scale(length: Size, factor: float, *, copies: bool) -> float:

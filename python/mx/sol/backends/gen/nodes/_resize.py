@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .....graph.lowering._taps import Kind, Positions, extent_of, taps_of
+from .....graph.lowering._taps import Kind, Positions, extents_of, taps_of
 from .....graph.lowering._value import Declined
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._table import Known, emits
@@ -28,18 +28,9 @@ def _resize(target: Target, inputs: Inputs, attributes: dict[str, Any], known: K
     for index, one in enumerate(inputs):
         if index >= 2 and one is not None and one.size:  # old versions have empty ones for none
             needed(inputs, known, index, "an extent")
-    kind = Kind(
-        attributes.get("mode", "nearest"),
-        attributes.get("coordinate_transformation_mode", "half_pixel"),
-        attributes.get("nearest_mode", "round_prefer_floor"),
-        attributes.get("cubic_coeff_a", -0.75),
-        bool(attributes.get("exclude_outside", 0)),
-        bool(attributes.get("antialias", 0)),
-    )
-    if attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise Declined("sizes that are limits")
+    kind = Kind.of(attributes)
     chosen = [axis % len(x.shape) for axis in attributes.get("axes", range(len(x.shape)))]
-    wanted = dict(zip(chosen, _extents(x, chosen, known), strict=True))
+    wanted = dict(zip(chosen, _extents(x, chosen, attributes, known), strict=True))
     taps: list[Any] = [None] * len(x.shape)
     for axis, (extent, factor) in wanted.items():
         if factor != 1 or extent != x.shape[axis]:
@@ -51,20 +42,19 @@ def _resize(target: Target, inputs: Inputs, attributes: dict[str, Any], known: K
     return _weighted(x, taps)
 
 
-def _extents(x: Spec, axes: Sequence[int], known: Known) -> list[tuple[int, float]]:
+def _extents(
+    x: Spec, axes: Sequence[int], attributes: dict[str, Any], known: Known
+) -> list[tuple[int, float]]:
     """The extents of the result, and by what they are larger."""
-    sizes = ints({}, known, "sizes", 3)
-    if sizes:
-        return [
-            (size, size / max(x.shape[axis], 1)) for size, axis in zip(sizes, axes, strict=True)
-        ]
-    if 2 not in known or not known[2].size:
-        raise Declined("neither scales nor sizes")
-    factors = [float(factor) for factor in known[2].reshape(-1)]
-    return [
-        (extent_of(x.shape[axis], factor), factor)
-        for factor, axis in zip(factors, axes, strict=True)
-    ]
+    factors = None
+    if 2 in known and known[2].size:
+        factors = [float(factor) for factor in known[2].reshape(-1)]
+    return extents_of(
+        [x.shape[axis] for axis in axes],
+        ints({}, known, "sizes", 3) or None,
+        factors,
+        attributes.get("keep_aspect_ratio_policy", "stretch"),
+    )
 
 
 def _positions(x: Spec, taps: Sequence[Any]) -> list[list[int]]:
