@@ -69,8 +69,8 @@ SECTIONS = (
     (
         "One model from three frameworks",
         "models.frameworks",
-        ("--seconds", "10"),
-        ("--batch", "1", "--size", "32", "--seconds", "0.1"),
+        ("--seconds", "4", "--processes", "4"),
+        ("--batch", "1", "--size", "32", "--seconds", "0.1", "--processes", "1"),
     ),
     (
         "Deployed as C",

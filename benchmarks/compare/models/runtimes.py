@@ -20,7 +20,7 @@ import numpy
 
 from benchmarks.compare import environment
 from benchmarks.compare.models.options import parser_of
-from benchmarks.compare.models.turns import in_turns
+from benchmarks.compare.models.turns import Turns, in_turns
 from benchmarks.models import MODELS
 
 # What the peers know of ONNX's operators; the models need nothing newer.
@@ -153,12 +153,24 @@ def measure_all(
     name: str, batch: int, runners: Sequence[Contestant], ours: str, seconds: float
 ) -> Row:
     """As measure, of contestants of which the first is torch, and another one ours."""
+    error = error_of(runners, ours)
+    turns = in_turns({one.name: one.run for one in runners}, seconds)
+    prepare = {one.name: one.prepare_seconds for one in runners}
+    return row_of(name, batch, turns, prepare, ours, error)
+
+
+def error_of(runners: Sequence[Contestant], ours: str) -> float:
+    """How far ours is from the first, by the largest element of that."""
     expected = numpy.asarray(runners[0].run()[0])
     (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == ours)
-    error = float(abs(got - expected).max() / abs(expected).max())
-    turns = in_turns({one.name: one.run for one in runners}, seconds)
-    ratios = {one.name: turns.ratio(ours, one.name) for one in runners}
-    prepare = {one.name: one.prepare_seconds for one in runners}
+    return float(abs(got - expected).max() / abs(expected).max())
+
+
+def row_of(
+    name: str, batch: int, turns: Turns, prepare: dict[str, float], ours: str, error: float
+) -> Row:
+    """The row of what was measured in turns."""
+    ratios = {contestant: turns.ratio(ours, contestant) for contestant in turns.blocks}
     return Row(name, batch, turns.seconds(), ratios, prepare, error)
 
 
