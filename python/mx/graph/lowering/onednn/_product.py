@@ -28,8 +28,11 @@ _PAGE = 1024
 # Post-ops that add what another kernel has begun, and the values that they read.
 Begun = tuple[list[Any], list[Value]]
 
-# Terms of which a kernel makes one sum, and elements of weights beside which a call is little.
+# Terms of which a kernel makes one sum, and elements of weights beside which a call is little. The
+# sums of a few rows are more exact in torch, too.
 _MOST_TERMS = 512
+_MOST_TERMS_OF_FEW = 256
+_VERY_FEW_ROWS = 8
 _MANY_WEIGHTS = 1 << 20
 # How many times as long as BLAS it takes on some processors to read such a matrix across.
 _ACROSS = 2.0
@@ -98,11 +101,12 @@ def _begun(
     and the post-ops.
     """
     terms = a.shape[axes[0]]
-    count = -(-terms // _MOST_TERMS)
+    rows = a.size // terms
+    count = -(-terms // (_MOST_TERMS_OF_FEW if rows <= _VERY_FEW_ROWS else _MOST_TERMS))
     known = b.known
     if known is None or a.known is not None or count == 1 or len(b.shape) != 2:
         return a, b, ([], [])
-    if a.size // terms > _FEW_ROWS or b.size <= _MANY_WEIGHTS:
+    if rows > _FEW_ROWS or b.size <= _MANY_WEIGHTS:
         return a, b, ([], [])
     a = to.plain(a)
     begun: Begun = [], []
