@@ -433,6 +433,8 @@ def test_tune_and_report(cache) -> None:
     assert "Tuning, measured in" in text and "onednn.matmul" in text
     with pytest.raises(ValueError, match="seconds: expected more than 0, got 0"):
         sol.tune(model, 0)
+    with pytest.raises(TypeError, match="again: expected True or False, got 'x'"):
+        sol.tune(model, again="x")
 
 
 def test_the_plan_that_was_compared_is_used(without_gen, cache) -> None:

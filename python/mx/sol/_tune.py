@@ -37,6 +37,8 @@ def tune(
         raise TypeError(f"sol.tune: seconds: expected a number, got {seconds!r}")
     if seconds is not None and not seconds > 0:
         raise ValueError(f"sol.tune: seconds: expected more than 0, got {seconds!r}")
+    if not isinstance(again, bool):
+        raise TypeError(f"sol.tune: again: expected True or False, got {again!r}")
     most = float(config["tuning_seconds"] if seconds is None else seconds)
     found = {}
     for name, part in parts_of(model, "tune"):

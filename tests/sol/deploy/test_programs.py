@@ -195,6 +195,10 @@ ARGUMENTS = [
     ({"jit": "tcc"}, ValueError, "'tcc' is none of the jits"),
     ({"version": "one"}, ValueError, "version: expected numbers as '1.0', got 'one'"),
     ({"shapes": {"q": (1,)}}, ValueError, "shapes: expected names of the inputs x, got 'q'"),
+    ({"shapes": 3}, TypeError, "shapes: expected shapes by the names of inputs, got 3"),
+    ({"shapes": {"x": (-2, 2)}}, ValueError, "shapes: 'x': expected extents from 0 on, got .-2"),
+    ({"shapes": {"x": "ab"}}, ValueError, "shapes: 'x': expected extents from 0 on, got 'ab'"),
+    ({"shapes": {"x": 2}}, ValueError, "shapes: 'x': expected extents from 0 on, got 2"),
 ]
 
 

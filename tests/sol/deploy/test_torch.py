@@ -57,6 +57,40 @@ def test_after_training(tmp_path) -> None:
     assert numpy.isnan(outputs[1]).all()
 
 
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_modules_inside_that_are_in_training(tmp_path, layout) -> None:
+    """They are in training in the library, too: the batch has statistics of its own."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 5, 3), torch.nn.BatchNorm2d(5), torch.nn.ReLU())
+    model.eval()[1].train()
+    x, before = torch.rand(2, 3, 6, 7), model.state_dict()["1.running_mean"].clone()
+    options = {} if layout == "NCHW" else {"framework": "numpy", "layout": layout}
+    given = (x if layout == "NCHW" else x.permute(0, 2, 3, 1)).contiguous()
+    made = sol.deploy(sol.optimize(model, x, **options), path=tmp_path)
+    assert model[1].training and torch.equal(model[1].running_mean, before)
+    with torch.no_grad():
+        expected = model(x)
+    if layout == "NHWC":
+        expected = expected.permute(0, 2, 3, 1)
+    output = numpy.zeros(expected.shape, "float32")
+    assert Library(made.files[0]).call([given.numpy(), output]) == 0
+    numpy.testing.assert_allclose(output, expected.numpy(), rtol=1e-4, atol=1e-5)
+    # A module that is in training itself is deployed for inference.
+    made = sol.deploy(sol.optimize(model.train(), x, **options), path=tmp_path / "eval")
+    with torch.no_grad():
+        inferred = model.eval()(x)
+    assert Library(made.files[0]).call([given.numpy(), output]) == 0
+    wanted = inferred if layout == "NCHW" else inferred.permute(0, 2, 3, 1)
+    numpy.testing.assert_allclose(output, wanted.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_that_is_in_training_is_rejected(tmp_path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5)).eval()
+    model[1].train()
+    with pytest.raises(GraphError, match="Dropout.* cannot be deployed: .*drops other elements"):
+        sol.deploy(sol.optimize(model, torch.rand(2, 3)), path=tmp_path)
+
+
 class Choosing(torch.nn.Module):
     def forward(self, x):
         return x if x.sum() > 0 else -x

@@ -28,11 +28,12 @@ def export(
     kwargs: Mapping[str, Any],
     dynamic: Any,
     training: bool = False,
+    own_modes: bool = False,
 ) -> tuple[Any, NamedDimensions | None]:
     """What torch.export makes of a module, and the dimensions that have names.
 
-    The module is in eval mode for that; for `training` in its own, and torch keeps to where
-    gradients end.
+    The module is in eval mode for that, or, with `own_modes`, each of its modules in its own; for
+    `training` in its own, and torch keeps to where gradients end.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -53,7 +54,7 @@ def export(
         )
     # torch takes one tensor that is two arguments of the example for one argument.
     args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), kwargs))
-    mode = _for_training() if training else _for_inference(module)
+    mode = _for_training() if training else _for_inference(module, own_modes)
     # What torch imports with an export, but uses for partitions of graphs alone, takes 12 MB.
     for one in _PARTITIONS:
         try_without(f"torch._functorch._activation_checkpointing.{one}", "networkx")
@@ -71,14 +72,15 @@ def export(
 
 
 @contextlib.contextmanager
-def _for_inference(module: Any) -> Iterator[None]:
-    """The module in eval mode, and attention as separate operators."""
+def _for_inference(module: Any, own_modes: bool) -> Iterator[None]:
+    """The module in eval mode, or in its own modes, and attention as separate operators."""
     import torch
 
-    training = [one for one in module.modules() if one.training]
+    training = [one for one in module.modules() if one.training and not own_modes]
     fast = torch.backends.mha.get_fastpath_enabled()
-    with contextlib.suppress(NotImplementedError):  # of a program, which has no other mode
-        module.eval()
+    if training:
+        with contextlib.suppress(NotImplementedError):  # of a program, which has no other mode
+            module.eval()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         with _without_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import shutil
@@ -80,7 +81,7 @@ def deploy(
     if not isinstance(version, str) or re.fullmatch(r"[0-9]+(\.[0-9]+)*", version) is None:
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
     chosen = target_of(target)
-    graph = _graph_of(model, shapes or {})
+    graph = _graph_of(model, _checked_shapes({} if shapes is None else shapes))
     name = lib_name if lib_name is not None else library_name(graph.name)
     check_library("lib_name", name, in_python)
     program = lower(graph, chosen)
@@ -97,6 +98,25 @@ def deploy(
     return Deployed(
         tuple(folder / file for file in files), interface.arena_bytes, program.weight_bytes
     )
+
+
+def _checked_shapes(shapes: Any) -> dict[str, tuple[int, ...]]:
+    """Shapes by the names of inputs. TypeError or ValueError for what is none."""
+    if not isinstance(shapes, Mapping):
+        raise TypeError(
+            f"sol.deploy: shapes: expected shapes by the names of inputs, got {shapes!r}"
+        )
+    found = {}
+    for name, shape in shapes.items():
+        try:
+            found[name] = tuple(operator.index(extent) for extent in shape)
+        except TypeError:
+            found[name] = (-1,)
+        if any(extent < 0 for extent in found[name]):
+            raise ValueError(
+                f"sol.deploy: shapes: {name!r}: expected extents from 0 on, got {shape!r}"
+            )
+    return found
 
 
 def _graph_of(model: Any, shapes: Mapping[str, Sequence[int]]) -> Graph:
@@ -117,8 +137,10 @@ def _graph_of(model: Any, shapes: Mapping[str, Sequence[int]]) -> Graph:
     compiled = parts[""].compiled
     if compiled.source.has_changed():
         compiled.refresh()
-    sized: Graph = compiled.sized(_arrays_of(compiled, shapes))[2]
-    return sized
+    arrays = _arrays_of(compiled, shapes)
+    called = compiled.source.parse_as_called([tuple(array.shape) for array in arrays])
+    made: Graph = compiled.sized(arrays)[2] if called is None else compiled.smaller(called)
+    return made
 
 
 def _check_shapes(shapes: Mapping[str, Sequence[int]], names: Sequence[str]) -> None:

@@ -104,6 +104,12 @@ class ConventionSource(Source):
         """The same for these shapes."""
         return self._around(self._source.parse_for([self._turned(shape, True) for shape in shapes]))
 
+    def parse_as_called(self, shapes: Sequence[tuple[int, ...]]) -> Graph | None:
+        """See Source."""
+        own = [self._turned(shape, True) for shape in shapes]
+        called = self._source.parse_as_called(own)
+        return None if called is None else self._around(called)
+
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         own = [self._turned(shape, True) for shape in shapes]

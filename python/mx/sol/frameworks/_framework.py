@@ -89,6 +89,11 @@ class Source(Holder, ABC):
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph for these shapes of inputs alone, where the one of `parse` does not hold."""
 
+    def parse_as_called(self, shapes: Sequence[tuple[int, ...]]) -> Graph | None:
+        """What a call without gradients computes for these shapes, where that is something else
+        than `parse` gives, as some layers are in training."""
+        return None
+
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         return self.parse_for(shapes)

@@ -31,12 +31,17 @@ _UNKNOWN = re.compile(r"Found <class '([\w.]*?)(\w+)'> in output, which is not a
 
 
 def export(
-    module: Any, args: Any, kwargs: Any, dynamic: Any, training: bool = False
+    module: Any,
+    args: Any,
+    kwargs: Any,
+    dynamic: Any,
+    training: bool = False,
+    own_modes: bool = False,
 ) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
         with quiet(), _without_hooks(module):
-            return _export.export(module, args, kwargs, dynamic, training)
+            return _export.export(module, args, kwargs, dynamic, training, own_modes)
     except GraphError as error:
         if not training:
             raise

@@ -100,6 +100,16 @@ class TorchSource(Source):
         self.state.add(captured.watched, captured.constants)
         return captured.graph
 
+    def parse_as_called(self, shapes: Sequence[tuple[int, ...]]) -> Graph | None:
+        """See Source: of a module in eval mode that has others in training inside."""
+        if self.module.training or not any(one.training for one in self.module.modules()):
+            return None
+        from ._exporting import export
+
+        args, kwargs = self.resized(shapes)
+        program, names = export(self.module, args, kwargs, None, own_modes=True)
+        return imported(program, names, self.module, self.name).graph
+
     def resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
         """The arguments of the example, their tensors in other shapes."""
         leaves = list(self.leaves)
