@@ -227,6 +227,20 @@ def test_declined(text, names, reason):
     )
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(300, 40), (1030, 1024), (1030, 1023)])
+def test_column_times_row(rows, columns):
+    """Without BLAS: of a large result by the loops for few terms, where the processor has them."""
+    text = f"agraph (float[1, {rows}] a, float[1, {columns}] b) => (float[{rows}, {columns}] y)"
+    model = build.model_of(text + " { y = Gemm<transA = 1>(a, b) }")
+    a, b = normal(1, (1, rows)), normal(2, (1, columns))
+    plan = Plan(Graph(onnx_ir.from_proto(model)))
+    np.testing.assert_array_equal(plan(a, b)[0].asnumpy(), a.T * b)
+    (name,) = [step[1] for step in plan.compiled({"a": a, "b": b}).steps]
+    is_large = rows * columns >= 1 << 20
+    is_thin = ffi.get_global_func("mx.graph.training.thin_product")(rows, columns, 1)
+    assert name == ("_npi.matmul" if is_large and is_thin else "_npi.multiply")
+
+
 def test_other_operators_are_not_worth_a_word():
     plan, feeds, _ = plan_of("y = Trilu(a)", "a", FIRST)
     plan(**feeds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ffi
+
 from .... import numpy as np
 from .._choice import Layer
 from .._lowering import Lowering
@@ -11,12 +13,24 @@ from .._value import Declined, Value
 from ._backend import OPERATORS, rule
 from ._elementwise import FLOATS, cast, widened
 
+_is_thin = ffi.get_global_func("mx.graph.training.thin_product")
+
+# Elements from which the loops for few terms write a result past the caches.
+_MANY = 1 << 20
+
 
 def _product(to: Lowering, a: Value, b: Value) -> Value:
-    # A column times a row is a product of elements, which no other way to compute it is as fast as.
-    is_outer = len(a.shape) == 2 and len(b.shape) == 2 and a.shape[1] == 1 == b.shape[0]
-    made: Value = to.call(np.multiply if is_outer else np.matmul, a, b)
+    made: Value = to.call(np.multiply if _is_outer(a, b) else np.matmul, a, b)
     return made
+
+
+def _is_outer(a: Value, b: Value) -> bool:
+    """Whether it is a column times a row, and a product of elements the fastest way to it."""
+    if len(a.shape) != 2 or len(b.shape) != 2 or not a.shape[1] == 1 == b.shape[0]:
+        return False
+    rows, columns = a.shape[0], b.shape[1]
+    is_streamed = a.dtype == "float32" and rows * columns >= _MANY
+    return not (is_streamed and _is_thin(rows, columns, 1))
 
 
 @rule("MatMul")
