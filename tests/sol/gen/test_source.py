@@ -49,6 +49,9 @@ def kernels(target):
         GroupNode("Relu", (3,)),
     ]
     made.append(emit_group(target, [x, row], nodes, [4]))
+    # Rows that are joined side by side, of what is computed of them.
+    square, mean = GroupNode("Mul", (0, 0)), GroupNode("ReduceMean", (1,), {"axes": [0]})
+    made.append(emit_group(target, [x], [square, mean], [2]))
     image, w = Spec((1, 7, 8, 35), "float32"), numpy.ones((40, 35, 3, 3), "float32")
     nodes = [GroupNode(CONV_LAST, (0, 1)), GroupNode("Relu", (2,))]
     made.append(emit_group(target, [image, Spec(w.shape, "float32")], nodes, [3], {1: w}))

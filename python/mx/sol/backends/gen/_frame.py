@@ -200,7 +200,8 @@ class Frame:
         lines = row_indices(self._outer)
         lines += self._reading.pointers() + self._writing.pointers()
         if self.workspace:
-            lines.append(f"{self.value} *const kept = ({self.value} *)work;")
+            # Rows that are joined side by side do without.
+            lines += [f"{self.value} *const kept = ({self.value} *)work;", "(void)kept;"]
         for number, output in enumerate(self._outputs):
             kind = type_of(self.spec(output).dtype).memory
             terms = [f"x{axis} * {step}" for axis, step in enumerate(self._own[0]) if step]
