@@ -101,13 +101,14 @@ class Panels:
         Panels lie behind each other: panel p begins at element start(p) * depth.
         """
         depth, columns = matrix.shape
-        padded = numpy.zeros((depth, self.padded), matrix.dtype)
-        padded[:, :columns] = matrix
-        parts = [
-            padded[:, self.start(p) : self.start(p) + self.size(p) * self.lane_count].reshape(-1)
-            for p in range(self.count)
-        ]
-        return numpy.concatenate(parts) if parts else padded.reshape(-1)
+        packed = numpy.empty(depth * self.padded, matrix.dtype)
+        for p in range(self.count):
+            first, width = self.start(p), self.size(p) * self.lane_count
+            panel = packed[first * depth : (first + width) * depth].reshape(depth, width)
+            some = min(width, columns - first)
+            panel[:, :some] = matrix[:, first : first + some]
+            panel[:, some:] = 0
+        return packed
 
 
 def depth_block(depth: int, unit: int = 1, most: int = DEPTH) -> int:
