@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ pytest.importorskip("onnx_ir")
 from mx._cython.watch import Reader, Watch  # noqa: E402
 
 from mx import sol  # noqa: E402
+from mx.importers.torch._exporting import exporting  # noqa: E402
 
 
 class Network(torch.nn.Module):  # type: ignore[misc]
@@ -139,3 +141,32 @@ def test_what_is_watched_has_to_be_tensors() -> None:
         )
     with pytest.raises(TypeError, match="expected descriptors of C"):
         Reader(len, base.data_ptr)
+
+
+@pytest.mark.parametrize("what", ["weights", "modes"])
+def test_what_another_thread_does_for_a_time_is_waited_for(what) -> None:
+    """torch.export has others in the position of weights, and plans of training are made of modules
+    in training: neither is what a call is to see."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.9)).eval()
+    x, linear = torch.rand(2, 3), model[0]
+    fast = sol.optimize(model, x)
+    with torch.no_grad():
+        expected, found = model(x), []
+
+    def call() -> None:
+        with torch.no_grad():
+            found.append(fast(x))
+
+    thread, weight = threading.Thread(target=call), linear._parameters["weight"]
+    with exporting if what == "weights" else fast._sol._planning:
+        if what == "weights":
+            linear._parameters["weight"] = torch.nn.Parameter(torch.zeros(3, 3))
+        else:
+            model.train()
+        thread.start()
+        thread.join(0.1)
+        assert thread.is_alive()
+        linear._parameters["weight"] = weight
+        model.eval()
+    thread.join()
+    torch.testing.assert_close(found[0], expected)

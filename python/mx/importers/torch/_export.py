@@ -13,12 +13,11 @@ from mx.graph import GraphError
 
 from . import _rule
 from ._dimensions import NamedDimensions, all_automatic, bound_arguments
+from ._exporting import exporting
 from ._recurrent import kept_whole
 from ._statistics import statistics_followed
 from ._training import detach_without_gradients
 
-# What exports and decompositions set for their time holds for all of torch.
-_lock = threading.RLock()
 _PARTITIONS = ("graph_info_provider", "knapsack_evaluator")
 
 
@@ -59,7 +58,7 @@ def export(
     for one in _PARTITIONS:
         try_without(f"torch._functorch._activation_checkpointing.{one}", "networkx")
     with (
-        _lock,
+        exporting,
         mode,
         kept_whole(),
         statistics_followed(),
@@ -97,10 +96,10 @@ def _for_training() -> Iterator[None]:
     import torch
 
     original = torch.autograd.Function.__dict__["apply"]
-    exporting = threading.get_ident()
+    this_thread = threading.get_ident()
 
     def reject(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != exporting:
+        if threading.get_ident() != this_thread:
             return original.__get__(None, cls)(*args, **kwargs)
         raise GraphError(
             f"{cls.__module__}.{cls.__qualname__} is a torch.autograd.Function: graphs have no"
@@ -129,7 +128,7 @@ def decomposed(program: Any, training: bool = False) -> Any:
 
     if training:
         detach_without_gradients(program)
-    with _lock, _without_warnings():
+    with exporting, _without_warnings():
         table = torch.export.default_decompositions()
         for operator in list(table):
             if _rule.has_rule(operator):

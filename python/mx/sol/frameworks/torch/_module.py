@@ -15,6 +15,7 @@ import torch
 
 from ...._cython.watch import Quick  # type: ignore[import-not-found]
 from ....graph import GraphError
+from ....importers.torch._exporting import exporting
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
@@ -52,6 +53,7 @@ class Runner:
         self.kin = _Kin((self.source.args, self.source.kwargs), {}, {}, threading.Lock())
         self._lock = threading.Lock()
         self._refreshed = 0  # how often
+        self._planning = threading.RLock()  # of training, by `training_plans`
         self.keywords = tuple(self.source.kwargs)
         outputs = self.source.outputs
         self.is_single = outputs is not None and outputs.is_single
@@ -61,7 +63,7 @@ class Runner:
 
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
-        found = self.state.check()
+        found = self._check()
         if (found or self.state.was_converted) and self.state.converted():
             return self._convert(module, args, kwargs, hooks)
         if found == "hooks":
@@ -80,7 +82,20 @@ class Runner:
 
     def is_not_plain(self) -> bool:
         """Whether something may have to be done besides running a plan."""
-        return _is_grad_enabled() or _is_autocast_enabled() or self.state.check() != ""
+        return _is_grad_enabled() or _is_autocast_enabled() or self._check() != ""
+
+    def _check(self) -> str:
+        """What keeps a plan from being used, but for what other threads do to the module for a
+        time: torch.export has others in the position of its weights, and `training_plans` has it in
+        training."""
+        found = self.state.check()
+        if found == "changed":
+            with exporting:
+                found = self.state.check()
+        if found == "training":
+            with self._planning:
+                found = self.state.check()
+        return found
 
     def slowly(self, args: Any, kwargs: Any) -> Any:
         """What a plan gives for arguments of a kind that did not come before; errors name the
@@ -145,7 +160,7 @@ class Runner:
 
         `shapes` are others for the inputs, and `compiled` the model that takes these.
         """
-        with torch.enable_grad(), _training_mode(self.source.module):
+        with self._planning, torch.enable_grad(), _training_mode(self.source.module):
             if compiled is None:
                 version = self.trainer.version(self.source.example)
             else:
