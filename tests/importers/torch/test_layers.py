@@ -263,6 +263,7 @@ def attentions() -> list[Case]:
     return [
         Case("attention", s, [q, k, v]),
         Case("attention scaled", lambda q, k, v: s(q, k, v, scale=0.3), [q, k, v]),
+        Case("attention turned", lambda q, k, v: s(q, k, v, scale=-0.3), [q, k, v]),
         Case("attention causal", lambda q: s(q, q, q, is_causal=True), [q]),
         Case("attention causal, not square", lambda q, k, v: s(q, k, v, is_causal=True), [q, k, v]),
         Case("attention with a mask", lambda q, k, v, m: s(q, k, v, m), [q, k, v, floats(3, 5)]),
@@ -273,6 +274,15 @@ def attentions() -> list[Case]:
             "attention with a bool mask",
             lambda q, k, v, m: s(q, k, v, m),
             [q, k, v, bools(2, 4, 3, 5) | (torch.arange(5) == 0)],
+        ),
+        *[
+            Case(f"attention with a mask of {tuple(m.shape)}", s, [q, k, v, m])
+            for m in (floats(1, 1), floats(3, 1), floats(4, 1, 1), floats(2, 4, 3, 1), bools(3, 1))
+        ],
+        Case(
+            "attention of rank 5 with a mask of one key",
+            lambda q, k, v, m: s(q[None], k[None], v[None], m[None]),
+            [q, k, v, floats(2, 1, 3, 1)],
         ),
         Case("attention all masked", lambda q, k, v, m: s(q, k, v, m), [q, k, v, blocked]),
         Case("attention of rank 3", s, [q[0], k[0], v[0]]),

@@ -6,6 +6,7 @@ import onnx_ir as ir
 
 from .._builder import Builder, Number, Size, dtype_of, rank_of, shape_of
 from .._rule import Unsupported, rule
+from .activation import safe_softmax
 from .random import dropped
 
 
@@ -29,13 +30,16 @@ def attention(
         if enable_gqa:
             raise Unsupported("dropout with enable_gqa")
         return _with_dropout(b, query, key, value, attn_mask, dropout_p, is_causal, scale)
-    operands, mask = [query, key, value], attn_mask
+    operands, mask = [query, key, value], _of_all_keys(b, attn_mask, key)
     if rank > 4:
         operands = [_to_four(b, x) for x in operands]
         if mask is not None:
             mask = _mask_to_four(b, mask, b.sizes(query)[:-2])
     elif rank < 4:
         operands = [b.Unsqueeze(x, list(range(4 - rank))) for x in operands]
+    if scale is not None and float(scale) < 0:
+        # The operator multiplies both sides by the root of the scale.
+        operands[0], scale = b.Neg(operands[0]), -float(scale)
     result = b.Attention(
         *operands,
         mask,
@@ -74,9 +78,31 @@ def _with_dropout(
     elif mask is not None:
         scores = b.Add(scores, mask)
     scores.shape = ir.Shape([*shape_of(query)[:-1], shape_of(key)[-2]])
-    weights = b.Softmax(scores, axis=-1)
+    leaves_keys = mask is None or is_causal
+    weights = b.Softmax(scores, axis=-1) if leaves_keys else safe_softmax(b, scores, -1)
     weights.shape = scores.shape
     return b.MatMul(dropped(b, weights, dropout_p), value)
+
+
+def _of_all_keys(b: Builder, mask: ir.Value | None, key: ir.Value) -> ir.Value | None:
+    """A mask with an item for each key, and two axes at least.
+
+    torch repeats a mask of one key for all, and the operator takes it for one without the others.
+    """
+    if mask is None:
+        return None
+    keys = b.size(key, -2)
+    sizes = [1] * (2 - rank_of(mask)) + b.sizes(mask)
+    shape = [1] * (2 - rank_of(mask)) + list(shape_of(mask))
+    if sizes[-1] == 1 and keys != 1:
+        made = b.expand(mask, [*sizes[:-1], keys])
+        shape[-1] = shape_of(key)[-2]
+    elif rank_of(mask) < 2:
+        made = b.reshape(mask, sizes)
+    else:
+        return mask
+    made.shape = ir.Shape(shape)
+    return made
 
 
 def _to_four(b: Builder, x: ir.Value) -> ir.Value:
