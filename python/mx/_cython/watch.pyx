@@ -173,16 +173,18 @@ cdef class Quick:
 
     `state` has a Watch as its attribute `watch`, another one after each look. `ready` has what
     executes arguments by the tuple of their shapes. `prevents` are functions that have to return
-    false, and `tensor` is the class of arguments.
+    false, `unless` is a dictionary, a key, and the object that has to be there, and `tensor` is the
+    class of arguments.
     """
 
     cdef object state, tensor
     cdef tuple prevents
-    cdef dict ready
-    cdef object not_ready
+    cdef dict ready, where
+    cdef object key, expected, not_ready
 
-    def __init__(self, state, dict ready not None, prevents, tensor, not_ready):
+    def __init__(self, state, dict ready not None, prevents, unless, tensor, not_ready):
         self.state, self.ready, self.prevents = state, ready, tuple(prevents)
+        self.where, self.key, self.expected = unless
         self.tensor, self.not_ready = tensor, not_ready
 
     def run(self, tuple args not None):
@@ -191,6 +193,8 @@ cdef class Quick:
         for one in self.prevents:
             if one() is not False:
                 return self.not_ready
+        if PyDict_GetItemWithError(self.where, self.key) != <PyObject*>self.expected:
+            return self.not_ready
         if (<Watch?>self.state.watch).look() != NOTHING:
             return self.not_ready
         for one in args:

@@ -10,12 +10,14 @@ import torch
 from ..._compiled import as_array
 from ..._training import TrainingPlans
 from ._held import StateArrays, give_up, keep, kept_by
+from ._second import link, without_second
 from ._seeds import draw_seed
 from ._training_graph import TrainingGraph
 
 _from_dlpack = torch._C._from_dlpack
 _is_grad_enabled = torch.is_grad_enabled
 _increment_version = torch.autograd.graph.increment_version
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
 # Whether what a backward pass has read may be read again: by retain_graph.
 _keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph
 
@@ -25,11 +27,17 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        ctx: Any, version: Version, given: list[Any], tensors: list[Any], *wrt: Any
+        ctx: Any,
+        version: Version,
+        given: list[Any],
+        tensors: list[Any],
+        links: list[Any],
+        *wrt: Any,
     ) -> tuple[Any, ...]:
         """Runs the forward plan on the inputs that are given, which share memory with `tensors`.
 
-        `wrt` are those of them that need gradients.
+        `wrt` are those of them that need gradients, and `links` stand for those that are computed
+        and that backward does not read.
         """
         inputs = given
         if version.rewritten:
@@ -43,7 +51,7 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
         if version.kept:
             every = (outputs, inputs)
             saved.append(keep([every[is_input][i] for is_input, i in version.kept]))
-        ctx.version = version
+        ctx.version, ctx.links = version, links
         ctx.save_for_backward(*saved)
         ctx.set_materialize_grads(False)
         if version.constant:
@@ -54,7 +62,7 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         """Runs the backward plan."""
         version, saved = ctx.version, ctx.saved_tensors
-        is_second = _is_grad_enabled()
+        is_second, every = _is_grad_enabled(), grads
         if is_second:
             grads = tuple(grad if grad is None else grad.detach() for grad in grads)
         kept = kept_by(saved[-1]) if version.kept else ()
@@ -70,20 +78,20 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
             run = version.plans.backward
         else:
             give_up(saved[-1])
-        made = run(given)
+        try:
+            made = run(given)
+        except RuntimeError:
+            if any(grad is not None and _is_batched(grad) for grad in grads):
+                raise RuntimeError(
+                    f"{version.name}: an optimized model has no gradients of several outputs at"
+                    " once, as is_grads_batched and vectorize ask for: compute them one by one"
+                ) from None
+            raise
         found = [None if i is None else _from_dlpack(made[i].__dlpack__()) for i in version.grads]
         if is_second:
-            found = _without_second(version.name, found)
-        return (None, None, None, *found)
-
-
-def _without_second(name: str, grads: Sequence[Any]) -> list[Any]:
-    """Gradients that raise where gradients of themselves are asked for."""
-    text = f"{name}: an optimized model has no second gradients: differentiate the original"
-    known = [grad for grad in grads if grad is not None]
-    given = [grad.requires_grad_() for grad in known]
-    delayed = iter(torch._C._functions.DelayedError(text, len(known))(*given))
-    return [None if grad is None else next(delayed) for grad in grads]
+            leaves = [getattr(node, "variable", None) for node, _ in ctx.next_functions]
+            found = without_second(version.name, found, [*every, *saved, *leaves, *ctx.links])
+        return (None, None, None, None, *found)
 
 
 # torch.autograd.Function.apply without what that does in Python.
@@ -108,6 +116,7 @@ class Version:
         self._counters = StateArrays(module, list(training.counters))
         self._steps = list(training.counters.values())
         self._wrt = [plans.inputs.index(name) for name in wrt]
+        self._unread: list[int] = []
         if wrt:
             self._prepare_backward(training)
 
@@ -145,6 +154,7 @@ class Version:
                 self.kept.append((False, outputs[name]))
             else:
                 sources.append((0, results.index(name[len("grad.") :])))
+        self._unread = [i for i in self._wrt if i not in self.read]
         self.sources = sources
         self.grads_at = [(n, i) for n, (kind, i) in enumerate(sources) if kind == 0]
         # What of it autograd gives as tensors with gradients, which plans do not take.
@@ -168,7 +178,8 @@ class Version:
             given.append(draw_seed())
         if self._wrt:
             every = [*tensors, *self._state.tensors]
-            results = _apply(self, given, every, *[every[i] for i in self._wrt])
+            links = [link(every[i]) for i in self._unread if not every[i].is_leaf]
+            results = _apply(self, given, every, links, *[every[i] for i in self._wrt])
         else:
             results = self.finish(self.plans.forward(given))
         return results[0] if self._is_single else self.tree.unflatten(results)

@@ -18,6 +18,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ....graph import GraphError
 from ....importers.torch import _export
 from ._hooks import HOOKS
+from ._surroundings import plain
 
 _TORCH = os.path.dirname(torch.__file__)
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -40,7 +41,7 @@ def export(
 ) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
-        with quiet(), _without_hooks(module):
+        with quiet(), plain(), _without_hooks(module), _with_parameters(module):
             return _export.export(module, args, kwargs, dynamic, training, own_modes)
     except GraphError as error:
         if not training:
@@ -86,6 +87,28 @@ def _without_hooks(module: Any) -> Iterator[None]:
         yield
     finally:
         own.update(before)
+
+
+@contextlib.contextmanager
+def _with_parameters(module: Any) -> Iterator[None]:
+    """Has parameters where torch.func.functional_call has put tensors, which torch.export does not
+    take."""
+    made: dict[int, Any] = {}
+    before = []
+    for one in module.modules():
+        for key, tensor in one._parameters.items():
+            if tensor is not None and not isinstance(tensor, torch.nn.Parameter):
+                before.append((one._parameters, key, tensor))
+    for owner, key, tensor in before:
+        known = made.get(id(tensor))
+        if known is None:
+            known = torch.nn.Parameter(tensor.detach(), tensor.requires_grad)
+        owner[key] = made[id(tensor)] = known
+    try:
+        yield
+    finally:
+        for owner, key, tensor in before:
+            owner[key] = tensor
 
 
 @contextlib.contextmanager

@@ -14,7 +14,9 @@ from ..._compiled import Compiled
 from .._framework import Holder, Weight
 from .._gradients import Gradients
 from .._part import Part
+from ._second import without_second
 from ._state import State
+from ._surroundings import check_surroundings
 
 _from_dlpack = torch._C._from_dlpack
 
@@ -40,6 +42,7 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the model returns for tensors."""
         compiled = self._sol.compiled
+        check_surroundings(compiled.source.name)
         given = compiled.source.flatten(args, kwargs)
         tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
         if self._state.check_but_for_hooks() == "changed":
@@ -85,6 +88,7 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]
             for n, needed in enumerate(ctx.needs_input_grad[1:])
             if needed and tensors[n].is_floating_point()
         ]
+        ctx.name = gradients.compiled.source.name
         ctx.call = gradients.forward([tensor.detach() for tensor in tensors], wrt)
         outputs = tuple(_from_dlpack(one.__dlpack__()) for one in ctx.call.outputs)
         # autograd rejects the backward of a call after which one of these was written.
@@ -95,11 +99,14 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]
         return outputs
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        assert ctx.saved_tensors is not None  # which has the check of what was written
-        found = ctx.call.backward([None if one is None else one.contiguous() for one in grads])
-        return None, *(None if one is None else torch.from_dlpack(one) for one in found)
+        saved = ctx.saved_tensors  # which has the check of what was written
+        given = [None if one is None else one.detach().contiguous() for one in grads]
+        made = ctx.call.backward(given)
+        found = [None if one is None else torch.from_dlpack(one) for one in made]
+        if torch.is_grad_enabled():
+            found = without_second(ctx.name, found, [*grads, *saved])
+        return None, *found
 
 
 class _Weights(Holder):

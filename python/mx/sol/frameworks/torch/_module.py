@@ -21,16 +21,15 @@ from ..._errors import SolWarning
 from ...passes import PASSES
 from ._loaded import beside_openmp
 from ._source import OtherType, TorchSource, check_tensor
+from ._surroundings import PREVENTS, UNLESS, prevented, prevents
 from ._trainer import NOT_READY, Ready, Trainer
 
 _is_grad_enabled = torch.is_grad_enabled
-_is_autocast_enabled = torch._C._is_any_autocast_enabled
 _to_tensor = torch._C._from_dlpack
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
 
-# Why torch executes a model.
-_AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
+# Why torch executes a model, besides what is around a call.
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
 
@@ -45,8 +44,8 @@ class Runner:
         assert self.source.state is not None
         self.state = self.source.state
         self.ready: dict[Any, Callable[[Sequence[Any]], Any]] = {}
-        prevents = (_is_grad_enabled, _is_autocast_enabled)
-        self.quick = Quick(self.state, self.ready, prevents, torch.Tensor, NOT_READY).run
+        reasons = (_is_grad_enabled, *PREVENTS)
+        self.quick = Quick(self.state, self.ready, reasons, UNLESS, torch.Tensor, NOT_READY).run
         self._warned: set[str] = set()
         # Why it cannot be optimized again with weights of other types.
         self._not_converted: dict[Any, str] = {}
@@ -63,8 +62,8 @@ class Runner:
 
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
-        found = self._check()
-        if (found or self.state.was_converted) and self.state.converted():
+        found, why = self._check(), prevents()
+        if (found or self.state.was_converted) and not why and self.state.converted():
             return self._convert(module, args, kwargs, hooks)
         if found == "hooks":
             if hooks and self.state.has_outer_hooks():
@@ -72,8 +71,8 @@ class Runner:
             if self.state.has_inner_hooks():
                 return self._in_torch(_HOOKS, module, args, kwargs)
             found = self.state.check_but_for_hooks()
-        if _is_autocast_enabled():
-            return self._in_torch(_AUTOCAST, module, args, kwargs)
+        if why:
+            return self._in_torch(why, module, args, kwargs)
         if found == "training" or (_is_grad_enabled() and self._needs_gradients(args, kwargs)):
             return self._train(module, args, kwargs)
         if found == "changed":
@@ -82,7 +81,7 @@ class Runner:
 
     def is_not_plain(self) -> bool:
         """Whether something may have to be done besides running a plan."""
-        return _is_grad_enabled() or _is_autocast_enabled() or self._check() != ""
+        return _is_grad_enabled() or prevented() or self._check() != ""
 
     def _check(self) -> str:
         """What keeps a plan from being used, but for what other threads do to the module for a

@@ -17,6 +17,7 @@ from ._held import ModuleTree
 from ._libraries import give_back_code
 from ._loaded import prepare_training
 from ._source import TorchSource
+from ._surroundings import prevented
 from .kept import capture_training
 
 _training = attrgetter("training")
@@ -91,8 +92,14 @@ class Trainer:
             raise TypeError(f"{self._source.name}: {self._tree.difference()}: optimize it again")
         wanted: tuple[bool, ...] = ()
         if torch.is_grad_enabled():
-            parameters = map(getitem, self._dicts, self._keys)
-            wanted = (*map(_requires_grad, tensors), *map(_requires_grad, parameters))
+            try:
+                of_parameters = list(map(_requires_grad, map(getitem, self._dicts, self._keys)))
+            except (AttributeError, KeyError):
+                raise TypeError(
+                    f"{self._source.name}: a parameter is gone that it had when it was optimized:"
+                    " optimize it again"
+                ) from None
+            wanted = (*map(_requires_grad, tensors), *of_parameters)
         shapes = tuple([tensor.shape for tensor in tensors])
         return shapes, tuple(map(_training, self._modules)), wanted
 
@@ -147,16 +154,14 @@ class Trainer:
         kinds = list(map(_kind, map(getitem, dicts, keys)))
         told = [_told(x) for x in tensors]
         hooks = self._source.state.all_hooks if self._source.state else []
-        is_grad_enabled, is_autocast = torch.is_grad_enabled, torch._C._is_any_autocast_enabled
-        transforms, is_same = torch._C._are_functorch_transforms_active, self._tree.is_same
+        is_grad_enabled, is_same = torch.is_grad_enabled, self._tree.is_same
         is_current = version.is_current
 
         def run(args: Sequence[Any]) -> Any:
             try:
                 if (
                     any(hooks)
-                    or is_autocast()
-                    or transforms()
+                    or prevented()
                     or is_grad_enabled() is not grad
                     or not is_same()
                     or not is_current()

@@ -13,6 +13,7 @@ from .....cache._use import Cache, warn
 from .. import _captured, _training_graph
 from .._captured import Captured
 from .._libraries import give_back_code
+from .._surroundings import plain
 from .._training_graph import TrainingGraph
 from ._code import NotDescribedError
 from ._environment import settings, versions
@@ -30,22 +31,24 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
 
     GraphError and NotImplementedError where the module cannot be captured.
     """
-    return _from_cache(
-        lambda: key_of(module, args, kwargs),
-        lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
-        lambda found, seconds: writer_of(found, module, seconds),
-        lambda file: read(file, module),
-    )
+    with plain():
+        return _from_cache(
+            lambda: key_of(module, args, kwargs),
+            lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
+            lambda found, seconds: writer_of(found, module, seconds),
+            lambda file: read(file, module),
+        )
 
 
 def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is in training. GraphError where the graph cannot have it."""
-    found, _ = _from_cache(
-        lambda: key_of(module, args, kwargs, training=True),
-        lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
-        lambda found, seconds: writer_of_training(found, module, seconds),
-        lambda file: read_training(file, module),
-    )
+    with plain():
+        found, _ = _from_cache(
+            lambda: key_of(module, args, kwargs, training=True),
+            lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
+            lambda found, seconds: writer_of_training(found, module, seconds),
+            lambda file: read_training(file, module),
+        )
     # For gradients that are planned now, and what they are computed in.
     give_back_code()
     return found
