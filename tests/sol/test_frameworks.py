@@ -277,6 +277,24 @@ def test_fallback(model, example, text) -> None:
         sol.optimize(model, example, fallback=True, framework="numpy")
 
 
+@pytest.mark.parametrize("vdims", [None, True], ids=["fixed", "any batch"])
+def test_layers_in_training_inside_of_a_module_in_eval_mode(vdims) -> None:
+    """They are in their own modes elsewhere, too; what a call would write only torch has."""
+    module = torch.nn.Sequential(torch.nn.Linear(6, 40), torch.nn.Dropout(0.5)).eval()
+    x = floats(50, 6)
+    kept = sol.optimize(module, torch.tensor(x), framework="numpy", vdims=vdims)
+    assert (kept(x) != 0).all()
+    module[1].train()
+    dropped = sol.optimize(module, torch.tensor(x), framework="numpy", vdims=vdims)
+    made = dropped(x)
+    assert 0.4 < (made == 0).mean() < 0.6
+    np.testing.assert_allclose(made[made != 0], 2 * kept(x)[made != 0], rtol=1e-5)
+    norm = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.BatchNorm1d(4)).eval()
+    norm[1].train()
+    with pytest.raises(NotImplementedError, match=r"framework='numpy': .* changes 1.running_mean"):
+        sol.optimize(norm, torch.tensor(x), framework="numpy", vdims=vdims)
+
+
 WRONG = [
     ("torch", lambda fast: fast(torch.ones(2, 3, 8, 6, dtype=torch.int32)), TypeError, "float32"),
     ("torch", lambda fast: fast(torch.ones(3, 3, 8, 6)), ValueError, "axis 0: expected 2, got 3"),

@@ -86,6 +86,8 @@ def optimize(
     conventions = Conventions(layout, dtype)
 
     def planned(parsed: Source) -> Compiled:
+        if target is not reader:
+            parsed.execute_elsewhere()
         source = conventions.applied(parsed)
         chosen = with_batch_size(source, vdims, batch_size)
         compiled = Compiled(source, chosen, context, passes)

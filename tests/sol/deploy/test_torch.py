@@ -64,7 +64,7 @@ def test_modules_inside_that_are_in_training(tmp_path, layout) -> None:
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 5, 3), torch.nn.BatchNorm2d(5), torch.nn.ReLU())
     model.eval()[1].train()
     x, before = torch.rand(2, 3, 6, 7), model.state_dict()["1.running_mean"].clone()
-    options = {} if layout == "NCHW" else {"framework": "numpy", "layout": layout}
+    options = {} if layout == "NCHW" else {"layout": layout}
     given = (x if layout == "NCHW" else x.permute(0, 2, 3, 1)).contiguous()
     made = sol.deploy(sol.optimize(model, x, **options), path=tmp_path)
     assert model[1].training and torch.equal(model[1].running_mean, before)

@@ -94,6 +94,11 @@ class Source(Holder, ABC):
         than `parse` gives, as some layers are in training."""
         return None
 
+    def execute_elsewhere(self) -> None:
+        """Has `parse` give what a call computes: another framework executes the model, which does
+        not look at the modes of its layers."""
+        return None
+
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         return self.parse_for(shapes)

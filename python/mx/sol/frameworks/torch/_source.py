@@ -53,6 +53,8 @@ class TorchSource(Source):
         self.outputs: OutputTree | None = None
         self.state: State | None = None
         self._analysis: Analysis | None = None
+        # Whether modules are captured in their own modes, and not all in eval mode.
+        self._own_modes = False
 
     # -- graphs --
 
@@ -71,7 +73,8 @@ class TorchSource(Source):
         from ._dims import Guards
         from ._exporting import export
 
-        program, names = export(self.module, args, kwargs, analysis.named(choice, args, kwargs))
+        named = analysis.named(choice, args, kwargs)
+        program, names = export(self.module, args, kwargs, named, own_modes=self._own_modes)
         guards = Guards.of(program, self.positions)
         graph = self._take(imported(program, names, self.module, self.name))
         self.origin = "captured, not kept: dimensions of its inputs vary"
@@ -90,6 +93,9 @@ class TorchSource(Source):
         return self._analysis
 
     def _graph(self, args: Any, kwargs: Any) -> Graph:
+        if self._own_modes:
+            self.origin = "captured, not kept: some of its modules are in training"
+            return self._take(self._as_called(args, kwargs))
         found, self.origin = capture(self.module, args, kwargs, self.name)
         return self._take(found)
 
@@ -100,15 +106,22 @@ class TorchSource(Source):
         self.state.add(captured.watched, captured.constants)
         return captured.graph
 
+    def execute_elsewhere(self) -> None:
+        """See Source."""
+        self._own_modes = self._has_own_modes()
+
     def parse_as_called(self, shapes: Sequence[tuple[int, ...]]) -> Graph | None:
         """See Source: of a module in eval mode that has others in training inside."""
-        if self.module.training or not any(one.training for one in self.module.modules()):
-            return None
+        return self._as_called(*self.resized(shapes)).graph if self._has_own_modes() else None
+
+    def _has_own_modes(self) -> bool:
+        return not self.module.training and any(one.training for one in self.module.modules())
+
+    def _as_called(self, args: Any, kwargs: Any) -> Captured:
         from ._exporting import export
 
-        args, kwargs = self.resized(shapes)
         program, names = export(self.module, args, kwargs, None, own_modes=True)
-        return imported(program, names, self.module, self.name).graph
+        return imported(program, names, self.module, self.name)
 
     def resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
         """The arguments of the example, their tensors in other shapes."""
