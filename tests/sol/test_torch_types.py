@@ -102,7 +102,7 @@ def test_types_of_some_weights_and_replaced_modules(small, fast) -> None:
     small.float()
     check(fast, small, image())
     small.head = nn.Linear(4, 3)
-    with torch.no_grad(), pytest.raises(TypeError, match="'head' is another one"):
+    with torch.no_grad(), pytest.raises(TypeError, match="'head' is new, another one or gone"):
         fast(image())
 
 
@@ -164,3 +164,37 @@ def test_arguments_that_a_module_does_not_take_are_tried_once() -> None:
         with torch.no_grad(), pytest.raises(TypeError, match="torch.float64, got torch.float32"):
             fast(x)
         assert (len(Strict.calls) > before) == (number == 0)
+
+
+class Layers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Tanh()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+CHANGES = {
+    "appended": lambda layers: layers.append(nn.ReLU()),
+    "inserted": lambda layers: layers.insert(0, nn.ReLU()),
+    "deleted": lambda layers: layers.__delitem__(1),
+    "deleted and appended": lambda layers: (layers.__delitem__(1), layers.append(nn.ReLU())),
+}
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["eval", "training"])
+@pytest.mark.parametrize("kind", ["Sequential", "ModuleList"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_changed_lists_of_layers(change, kind, training) -> None:
+    module = nn.Sequential(nn.Linear(4, 4), nn.Tanh()) if kind == "Sequential" else Layers()
+    x = torch.randn(2, 4)
+    fast = sol.optimize(module.train(training), x)
+    with torch.set_grad_enabled(training):
+        torch.testing.assert_close(fast(x), module(x))
+        change(module if kind == "Sequential" else module.layers)
+        for _ in range(2):
+            with pytest.raises(TypeError, match="new.* or .*: optimize it again"):
+                fast(x)

@@ -86,7 +86,8 @@ cdef class Watch:
     """What a module was when it was looked at, to compare with.
 
     `hooks` are dictionaries that have to be empty, `modules` may not be in training mode, and each
-    of `locations`, a dictionary and a key in it, has to hold the object of `seen` at its position.
+    of `locations`, a dictionary and a key in it, has to hold the object of `seen` at its position;
+    None is for a key that is not there, too.
     `counted` are tensors that may not get another version, `weights` those that may not get another
     address, `contents` arrays of NumPy whose elements may not change, and `steps` a list whose first
     item may not.
@@ -141,6 +142,8 @@ cdef class Watch:
                 return TRAINING
         for i in range(len(self.dicts)):
             found = PyDict_GetItemWithError(self.dicts[i], self.keys[i])
+            if found == NULL:
+                found = <PyObject*>None
             if found != <PyObject*>self.seen[i]:
                 return CHANGED
         if self.steps[0] != self.before or self.read(self.numbers, True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import getitem, is_
 from typing import Any
 
@@ -132,28 +132,36 @@ class Ties:
         return ""
 
 
+def positions_in(modules: Iterable[Any]) -> list[tuple[dict[str, Any], str]]:
+    """Where modules have others: the dictionaries, and the keys there. Of lists of modules also
+    where the next one would be, and their dictionaries, which change where one is deleted."""
+    found = []
+    for one in modules:
+        found += [(one._modules, key) for key in one._modules]
+        if isinstance(one, torch.nn.Sequential | torch.nn.ModuleList):
+            found += [(one._modules, str(len(one._modules))), (one.__dict__, "_modules")]
+    return found
+
+
 class ModuleTree:
-    """The modules in a module, to notice that one is in the position of another, or that what they
-    shared is two weights."""
+    """The modules in a module, to notice that one is new or in the position of another, or that
+    what they shared is two weights."""
 
     def __init__(self, module: Any) -> None:
         self.modules = list(module.modules())
         self._ties = Ties(module)
-        inner = [(one._modules, key) for one in self.modules for key in one._modules]
+        inner = positions_in(self.modules)
         self._dicts, self._keys = [one for one, _ in inner], [key for _, key in inner]
-        self._seen = list(map(getitem, self._dicts, self._keys))
+        self._seen = list(map(dict.get, self._dicts, self._keys))
 
     def is_same(self) -> bool:
         """Whether all of them are where they were."""
-        try:
-            same = all(map(is_, map(getitem, self._dicts, self._keys), self._seen))
-        except KeyError:
-            return False
-        return same and not self._ties.broken()
+        now = map(dict.get, self._dicts, self._keys)
+        return all(map(is_, now, self._seen)) and not self._ties.broken()
 
     def difference(self) -> str:
         """What is not the same, for an error."""
-        return self._ties.broken() or "a module is another one than when the model was optimized"
+        return self._ties.broken() or "a module is new or another than when the model was optimized"
 
 
 def owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:

@@ -150,8 +150,8 @@ class TorchSource(Source):
         replaced = self.state.replaced_module()
         if replaced is not None:
             raise TypeError(
-                f"{self.name}: {replaced!r} is another one than when the model was optimized, or"
-                " gone: optimize it again"
+                f"{self.name}: {replaced!r} is new, another one or gone since the model was"
+                " optimized: optimize it again"
             )
         if broken := self.state.ties.broken():
             raise TypeError(f"{self.name}: {broken}: optimize it again")

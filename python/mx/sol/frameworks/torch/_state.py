@@ -15,7 +15,7 @@ from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ...._cython.watch import Reader, Watch  # type: ignore[import-not-found]
-from ._held import Ties, owner_of
+from ._held import Ties, owner_of, positions_in
 from ._hooks import HOOKS
 
 _READER = Reader(torch._C.TensorBase._version, torch._C.TensorBase.data_ptr)
@@ -66,8 +66,8 @@ class State:
         # Weights by the names that graphs have for them, with the dictionary that each is in.
         self._weights_in: dict[str, tuple[dict[str, Any], str]] = {}
         self._constants: dict[str, Any] = {}
-        # Modules in others, to notice that one is in the position of another.
-        self._modules_in = [(one._modules, key) for one in owners.values() for key in one._modules]
+        # Modules in others, to notice that one is new or in the position of another.
+        self._modules_in = positions_in(owners.values())
         # A call in training mode writes running_mean without a new version, and counts itself.
         self._counters_in = [
             (one._buffers, _COUNTER) for one in set(self._modules) if _has_counter(one._buffers)
@@ -174,10 +174,11 @@ class State:
         return any(tensor.requires_grad for tensor in chain(inputs, self._weights))
 
     def replaced_module(self) -> str | None:
-        """The name of a module that is another one now, or gone."""
+        """The name of a module that is another one now, new or gone."""
         key: str
         for key, now, before in zip(self._keys, self._objects(), self._seen, strict=True):
-            if now is not before and (isinstance(before, torch.nn.Module) or now is None):
+            is_module = any(isinstance(one, torch.nn.Module | dict) for one in (before, now))
+            if now is not before and (is_module or now is None):
                 return key
         return None
 
