@@ -104,3 +104,17 @@ def test_dropped_weights(number: int) -> None:
     finally:
         sol.set_seed(None)
     assert grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("scale", [None, 0.3, -0.3])
+def test_float64_with_a_scale_of_float64(scale) -> None:
+    """The operator's scale is a float32, which would leave 8 digits."""
+
+    class Attention(torch.nn.Module):
+        def forward(self, q, k, v):
+            return F.scaled_dot_product_attention(q, k, v, scale=scale)
+
+    given = [torch.randn(2, 3, 5, 7, dtype=torch.float64) for _ in range(3)]
+    fast = sol.optimize(Attention(), *given)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(*given), Attention()(*given), rtol=0, atol=1e-14)

@@ -30,6 +30,8 @@ def attention(
         if enable_gqa:
             raise Unsupported("dropout with enable_gqa")
         return _with_dropout(b, query, key, value, attn_mask, dropout_p, is_causal, scale)
+    if dtype_of(query) == ir.DataType.DOUBLE:
+        query, scale = _scaled(b, query, scale), 1.0  # the operator's own is a float32
     operands, mask = [query, key, value], _of_all_keys(b, attn_mask, key)
     if rank > 4:
         operands = [_to_four(b, x) for x in operands]
@@ -52,6 +54,17 @@ def attention(
     return b.Squeeze(result, list(range(4 - rank))) if rank < 4 else result
 
 
+def _scaled(b: Builder, query: ir.Value, scale: Number | None) -> ir.Value:
+    """The query times what scores are multiplied by."""
+    if scale is None:
+        features = b.cast(b.scalar(b.size(query, -1)), dtype_of(query))
+        made = b.Div(query, b.Sqrt(features))
+    else:
+        made = b.Mul(query, float(scale))
+    made.shape, made.dtype = query.shape, dtype_of(query)
+    return made
+
+
 def _with_dropout(
     b: Builder,
     query: ir.Value,
@@ -65,11 +78,7 @@ def _with_dropout(
     """Attention of which some weights are zero: no operator of ONNX."""
     rank, dtype = rank_of(query), dtype_of(query)
     keys = b.transpose(key, [*range(rank - 2), rank - 1, rank - 2])
-    if scale is None:
-        features = b.cast(b.scalar(b.size(query, -1)), dtype)
-        scores = b.Div(b.MatMul(query, keys), b.Sqrt(features))
-    else:
-        scores = b.Mul(b.MatMul(query, keys), float(scale))
+    scores = b.MatMul(_scaled(b, query, scale), keys)
     if is_causal:
         sizes = [b.size(query, -2), b.size(key, -2)]
         mask = b.Trilu(b.full(sizes, True, ir.DataType.BOOL), upper=0)
