@@ -216,6 +216,10 @@ def test_the_same_module_has_the_same_key(make, cache) -> None:
     model.inner.lock = threading.Lock()
     model.inner.other = object()
     assert key_of(model, (X,), {}) == first
+    # Nor do rules for transforms that torch.func registers.
+    torch.func.jacrev(torch.sin)(torch.ones(2))
+    assert any(name.endswith("/FuncTorchBatched") for name in torch.library._impls)
+    assert key_of(model, (X,), {}) == first
     assert key_of(make('open("/dev/null")', "None", NETWORK), (X,), {}) == first
 
 

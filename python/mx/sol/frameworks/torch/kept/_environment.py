@@ -27,7 +27,7 @@ _FOLDERS = ("importers", "importers/torch", "importers/torch/rules", "graph", "s
             "sol/frameworks/torch", "sol/frameworks/torch/kept")  # fmt: skip
 _OWN = __name__.split(".", 1)[0] + "."
 # Kernels of operators for these do not change what a capture finds.
-_HARMLESS = ("Meta", "MPS", "CUDA")
+_HARMLESS = ("Meta", "MPS", "CUDA", "FuncTorchBatched")
 _GLOBAL_HOOKS = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
     "_global_backward_pre_hooks", "_global_parameter_registration_hooks",
