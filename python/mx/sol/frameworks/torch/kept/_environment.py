@@ -27,7 +27,9 @@ _FOLDERS = ("importers", "importers/torch", "importers/torch/rules", "graph", "s
             "sol/frameworks/torch", "sol/frameworks/torch/kept")  # fmt: skip
 _OWN = __name__.split(".", 1)[0] + "."
 # Kernels of operators for these do not change what a capture finds.
-_HARMLESS = ("Meta", "MPS", "CUDA", "FuncTorchBatched")
+_HARMLESS = ("Meta", "MPS", "CUDA")
+# What torch.func registers when it is used first.
+_OF_TRANSFORMS = "/FuncTorchBatched"
 _GLOBAL_HOOKS = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
     "_global_backward_pre_hooks", "_global_parameter_registration_hooks",
@@ -66,7 +68,11 @@ def settings() -> tuple[Any, ...]:
     for function in _rule.all_functions():
         if not (function.__module__ or "").startswith(f"{_OWN}importers."):
             raise NotDescribedError("another package has rules for operators of torch")
-    operators = [name for name in torch.library._impls if name.startswith("aten/")]
+    operators = [
+        name
+        for name in torch.library._impls
+        if name.startswith("aten/") and not name.endswith(_OF_TRANSFORMS)
+    ]
     if any(name.rpartition("/")[2] not in _HARMLESS for name in operators):
         raise NotDescribedError("an operator of torch was replaced")
     backends, cuda = torch.backends, torch.backends.cuda
