@@ -21,7 +21,7 @@ from ..._errors import SolWarning
 from ...passes import PASSES
 from ._loaded import beside_openmp
 from ._source import OtherType, TorchSource, check_tensor
-from ._surroundings import PREVENTS, UNLESS, prevented, prevents
+from ._surroundings import PREVENTS, UNLESS, prevents
 from ._trainer import NOT_READY, Ready, Trainer
 
 _is_grad_enabled = torch.is_grad_enabled
@@ -81,7 +81,7 @@ class Runner:
 
     def is_not_plain(self) -> bool:
         """Whether something may have to be done besides running a plan."""
-        return _is_grad_enabled() or prevented() or self._check() != ""
+        return _is_grad_enabled() or prevents() != "" or self._check() != ""
 
     def _check(self) -> str:
         """What keeps a plan from being used, but for what other threads do to the module for a

@@ -29,7 +29,7 @@ from ._optimizer_kinds import KINDS
 from ._optimizers import Optimizer
 from ._seeds import draw_seed
 from ._state import has_hooks
-from ._surroundings import prevented
+from ._surroundings import prevents
 from ._training_graph import TrainingGraph
 from .kept import capture_training
 
@@ -135,7 +135,7 @@ class TrainingStep:
             not self._is_here
             or isinstance(self._model, (DistributedDataParallel, DataParallel))
             or has_hooks(self._modules, parameters)
-            or prevented()
+            or prevents() != ""
             # Gradients of arguments are for what has computed them.
             or any(
                 x.device.type != "cpu" or x.layout != torch.strided or x.requires_grad

@@ -22,17 +22,6 @@ PREVENTS = (_is_autocast_enabled, _are_transforms_active, _is_tracing)
 UNLESS = (forward_ad.__dict__, "_current_level", -1)
 
 
-def prevented() -> bool:
-    """Whether torch has to execute what is called now."""
-    return bool(
-        _is_autocast_enabled()
-        or _are_transforms_active()
-        or forward_ad._current_level >= 0
-        or _is_tracing()
-        or torch.compiler.is_compiling()
-    )
-
-
 def prevents() -> str:
     """Why torch has to execute what is called now; "" where nothing is in the way of a plan."""
     if _is_autocast_enabled():

@@ -17,7 +17,7 @@ from ._held import ModuleTree
 from ._libraries import give_back_code
 from ._loaded import prepare_training
 from ._source import TorchSource
-from ._surroundings import prevented
+from ._surroundings import prevents
 from .kept import capture_training
 
 _training = attrgetter("training")
@@ -161,7 +161,7 @@ class Trainer:
             try:
                 if (
                     any(hooks)
-                    or prevented()
+                    or prevents() != ""
                     or is_grad_enabled() is not grad
                     or not is_same()
                     or not is_current()
