@@ -31,24 +31,22 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
 
     GraphError and NotImplementedError where the module cannot be captured.
     """
-    with plain():
-        return _from_cache(
-            lambda: key_of(module, args, kwargs),
-            lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
-            lambda found, seconds: writer_of(found, module, seconds),
-            lambda file: read(file, module),
-        )
+    return _from_cache(
+        lambda: key_of(module, args, kwargs),
+        lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
+        lambda found, seconds: writer_of(found, module, seconds),
+        lambda file: read(file, module),
+    )
 
 
 def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is in training. GraphError where the graph cannot have it."""
-    with plain():
-        found, _ = _from_cache(
-            lambda: key_of(module, args, kwargs, training=True),
-            lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
-            lambda found, seconds: writer_of_training(found, module, seconds),
-            lambda file: read_training(file, module),
-        )
+    found, _ = _from_cache(
+        lambda: key_of(module, args, kwargs, training=True),
+        lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
+        lambda found, seconds: writer_of_training(found, module, seconds),
+        lambda file: read_training(file, module),
+    )
     # For gradients that are planned now, and what they are computed in.
     give_back_code()
     return found
@@ -75,6 +73,7 @@ def key_of(module: Any, args: Any, kwargs: Any, training: bool = False) -> str:
     return hashlib.sha256(repr((kind, digest, contents)).encode()).hexdigest()[:40]
 
 
+@plain()
 def _from_cache(
     key_of: Callable[[], str],
     make: Callable[[], _Made],
