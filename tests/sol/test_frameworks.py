@@ -194,6 +194,74 @@ def test_weights_of_keras() -> None:
         del sol.config["watch_variables"]
 
 
+def functional() -> keras.Model:
+    keras.utils.set_random_seed(2)
+    rows, more = keras.Input((4,), name="rows"), keras.Input((3,), name="more")
+    joined = keras.layers.Concatenate()([rows, keras.layers.Dense(2)(more)])
+    return keras.Model([rows, more], keras.layers.Dense(2, name="head")(joined))
+
+
+ROWS = {"rows": floats(6, 4), "more": floats(6, 3)}
+# What a functional model of Keras takes, whichever of them is the example.
+FORMS = {
+    "list": list(ROWS.values()),
+    "tuple": tuple(ROWS.values()),
+    "dict": ROWS,
+    "dict with more": {"other": floats(6, 1), **ROWS},
+    "float64": [one.astype("float64") for one in ROWS.values()],
+    "int64": [(9 * one).astype("int64") for one in ROWS.values()],
+}
+
+
+# Keras converts its variables in an old way when it writes them.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.parametrize("example", ["list", "tuple", "dict"])
+def test_inputs_of_keras_in_all_forms(example, tmp_path) -> None:
+    model, targets = functional(), floats(6, 2)
+    fast = sol.optimize(model, FORMS[example], vdims=True)
+    for given in FORMS.values():
+        np.testing.assert_allclose(fast(given), model(given), rtol=1e-5, atol=1e-5)
+    fast.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=False)
+    for given in (FORMS["list"], ROWS):
+        fast.fit(given, targets, batch_size=4, verbose=0)
+        np.testing.assert_allclose(
+            fast.predict(given, verbose=0), model(given), rtol=1e-5, atol=1e-5
+        )
+    # Weights are in files of the original's form, which either loads.
+    fast.save_weights(tmp_path / "fast.weights.h5")
+    for loading in (functional(), sol.optimize(functional(), FORMS[example])):
+        loading.load_weights(tmp_path / "fast.weights.h5")
+        np.testing.assert_allclose(loading(ROWS), model(ROWS), rtol=1e-5, atol=1e-5)
+    with pytest.raises(TypeError, match=r"structure of the example, .*, got \(\['\*'\]\)"):
+        fast(FORMS["list"][:1])
+
+
+def test_why_no_axis_of_a_model_varies() -> None:
+    model = keras.Sequential(
+        [keras.Input((None,)), keras.layers.Embedding(9, 4, mask_zero=True), keras.layers.LSTM(3)]
+    )
+    fast = sol.optimize(model, np.ones((2, 5), "int32"), vdims=True)
+    with pytest.raises(ValueError, match="expected 2, got 3: .* its example alone: .*ListReserve"):
+        fast(np.ones((3, 5), "int32"))
+
+
+def test_floats_of_other_types_in_keras() -> None:
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    x = ROWS["rows"]
+    for fast in (
+        sol.optimize(model, x.astype("float64")),
+        sol.optimize(model, x, dtype="float64"),
+        sol.optimize(model, x),
+    ):
+        for dtype in ("float64", "float32"):
+            np.testing.assert_allclose(fast(x.astype(dtype)), model(x), rtol=1e-5, atol=1e-5)
+    images = (9 * x).astype("uint8")
+    fast = sol.optimize(model, images)
+    np.testing.assert_allclose(fast(images), model(images), rtol=1e-5, atol=1e-5)
+    with pytest.raises(TypeError, match="input .*: expected uint8, got float32"):
+        fast(x)
+
+
 def test_weights_in_keras() -> None:
     fast = sol.optimize(Network().eval(), torch.tensor(IMAGE), framework="keras", layout="NHWC")
     assert [one.path for one in fast.weights] == [

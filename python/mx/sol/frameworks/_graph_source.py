@@ -22,9 +22,12 @@ class GraphSource(Source):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         is_inferred: bool = False,
+        why: str = "",
     ) -> None:
-        """`is_inferred` is whether the graph has all that follows from the shapes of its inputs."""
+        """`is_inferred` is whether the graph has all that follows from the shapes of its inputs,
+        `why` the reason that messages have for extents which do not vary."""
         self.graph = graph
+        self._why = why
         self._is_inferred = is_inferred
         self.name = graph.name
         self.names = [spec.name for spec in graph.inputs]
@@ -79,7 +82,7 @@ class GraphSource(Source):
             dict(zip(self.names, every[:count], strict=True)),
             dict(zip([s.name for s in self.graph.outputs], every[count:], strict=True)),
             told_lengths,
-            lambda name, axis: f"{self.name} says so",
+            lambda name, axis: self._why or f"{self.name} says so",
         )
 
     def parse(self, choice: Choice | None) -> Parsed:

@@ -23,7 +23,8 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
     """
 
     def __init__(self, compiled: Compiled, model: Any) -> None:
-        super().__init__(name=_plain(compiled.source.name))
+        # The plan says which types it takes: Keras would convert floats to those of its own.
+        super().__init__(name=_plain(compiled.source.name), autocast=False)
         source = compiled.source.base()
         if isinstance(source, TensorFlowSource):
             if is_keras(model):
@@ -32,7 +33,13 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         else:
             variables = _add_weights(self, compiled)
             hold(compiled, variables)
-        self._sol = Runner(compiled, variables, accepts_mode=True, add_loss=self.add_loss)
+        self._sol = Runner(
+            compiled,
+            variables,
+            accepts_mode=True,
+            add_loss=self.add_loss,
+            converts=_converted(compiled, model),
+        )
         lists = [layer._losses for layer in self._flatten_layers()]
         # Not as it is: Keras copies lists that an attribute is set to.
         self._has_losses = lambda: any(lists)
@@ -62,11 +69,34 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         kwargs.pop("training", None)
         return keras.src.backend.compute_output_spec(self.call, *args, **kwargs)
 
+    def save_weights(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the file that the original writes: it loads it, and so does what is optimized of
+        it."""
+        _weighted(self, "save_weights")(*args, **kwargs)
+
+    def load_weights(self, *args: Any, **kwargs: Any) -> None:
+        """Reads a file that `save_weights` has written, or that of the original."""
+        _weighted(self, "load_weights")(*args, **kwargs)
+
     def get_config(self) -> Any:
         """NotImplementedError: what a plan was made of is saved, and optimized again."""
         raise NotImplementedError(
             "an optimized model cannot be saved as one of Keras: save the original, or its weights"
         )
+
+
+def _converted(compiled: Compiled, model: Any) -> str:
+    """What is converted as Keras does it: floats for any layer, all numbers for the inputs of a
+    functional model, if the plan takes those of the same types."""
+    inputs = getattr(model, "inputs", None) if is_keras(model) else None
+    own = sorted(str(one.dtype) for one in inputs or ())
+    return "numbers" if own == sorted(str(one.dtype) for one in compiled.inputs) else "floats"
+
+
+def _weighted(model: OptimizedModel, method: str) -> Any:
+    """A method of the original, where that is a model of Keras with it, or else of keras.Model."""
+    own = getattr(super(OptimizedModel, model), method)
+    return getattr(getattr(model, "original", None), method, own)
 
 
 def _add_weights(model: Any, compiled: Compiled) -> dict[str, Any]:

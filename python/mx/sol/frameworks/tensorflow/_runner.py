@@ -45,10 +45,13 @@ class Runner(Part):
         variables: Mapping[str, Any],
         accepts_mode: bool = False,
         add_loss: Callable[[Any], None] | None = None,
+        converts: str = "",
     ) -> None:
         """`accepts_mode` is whether calls may say `training`, whatever the model takes; `add_loss`
-        is told of the losses that layers add in a call."""
+        is told of the losses that layers add in a call. `converts` is what is converted to the data
+        types of inputs: "floats", "numbers", or nothing."""
         super().__init__(compiled)
+        self._converts = converts
         self._accepts_mode, self._add_loss = accepts_mode, add_loss
         self._has_warned = False
         self._in_training: dict[tuple[bool, ...], Trained] = {}
@@ -62,7 +65,8 @@ class Runner(Part):
         compiled = self.compiled
         is_training, kwargs = self._mode(kwargs)
         given = compiled.source.flatten(args, kwargs)
-        tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
+        specs = zip(given, compiled.inputs, strict=True)
+        tensors = [_checked(x, spec, self._converts) for x, spec in specs]
         if is_training or self._adds_losses():
             outputs = self._trained(tensors, is_training)
         else:
@@ -225,11 +229,24 @@ def _floats(tensors: Sequence[Any]) -> list[int]:
     return [n for n, one in enumerate(tensors) if one.dtype.is_floating]
 
 
-def _checked(tensor: Any, spec: Any) -> Any:
+def _checked(tensor: Any, spec: Any, converts: str) -> Any:
     if isinstance(tensor, tf.Variable):
         tensor = tensor.value()
     if not tf.is_tensor(tensor):
-        tensor = tf.convert_to_tensor(tensor)
-    if spec.dtype is not None and tensor.dtype.name != spec.dtype:
-        raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {tensor.dtype.name}")
-    return tensor
+        try:
+            tensor = tf.convert_to_tensor(tensor)
+        except (TypeError, ValueError) as error:
+            kind = type(tensor).__name__
+            raise TypeError(
+                f"input {spec.name!r}: expected a tensor, got {kind}: {error}"
+            ) from None
+    if spec.dtype is None or tensor.dtype.name == spec.dtype:
+        return tensor
+    wanted = tf.as_dtype(spec.dtype)
+    if _converts_to(wanted, converts) and _converts_to(tensor.dtype, converts):
+        return tf.cast(tensor, wanted)
+    raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {tensor.dtype.name}")
+
+
+def _converts_to(dtype: Any, converts: str) -> bool:
+    return bool(converts and dtype.is_floating) or (converts == "numbers" and dtype.is_integer)

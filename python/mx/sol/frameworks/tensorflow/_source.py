@@ -120,29 +120,31 @@ class TensorFlowSource(Source):
 
     def _of_any_size(self) -> GraphSource:
         if self._free is None:
-            graph = self._traced_free()
-            self._free = GraphSource(graph, self.example or (), {})
+            graph, why = self._traced_free()
+            self._free = GraphSource(graph, self.example or (), {}, why=why)
             self._free.name = self.name
         return self._free
 
-    def _traced_free(self) -> Graph:
+    def _traced_free(self) -> tuple[Graph, str]:
+        """The graph with axes that vary, or, with the reason why there is none, one without."""
         open_axes = self._open_axes()
         try:
-            return self._noted(self.traced.graph_of(open_axes))
-        except (GraphError, ValueError, TypeError, tf.errors.OpError):
+            return self._noted(self.traced.graph_of(open_axes)), ""
+        except (GraphError, ValueError, TypeError, tf.errors.OpError) as error:
             if self.example is None:
                 raise
             # What depends on the sizes is traced for those of the example alone.
-            return self.parse_for([array.shape for array in self.example])
+            why = f"{self.name} can be read for its example alone: {' '.join(str(error).split())}"
+            return self.parse_for([array.shape for array in self.example]), why
 
     def _open_axes(self) -> list[Axes]:
         """The shapes of the inputs, with names for axes that may vary."""
-        shapes = self.traced.shapes()
-        inputs = getattr(self.model, "inputs", None) if is_keras(self.model) else None
-        if inputs and len(inputs) == len(shapes):
-            built: list[Axes] = [tuple(one.shape) for one in inputs]
-        else:
-            built = [(None, *shape[1:]) if shape else () for shape in shapes]
+        shapes, names = self.traced.shapes(), self._input_names()
+        built: list[Axes] = [(None, *shape[1:]) if shape else () for shape in shapes]
+        if len(names) == len(shapes) and len(self.traced.args) == 1:
+            own = [tf.TensorShape(one.shape) for one in self.model.inputs]
+            # In the order of the example, which may have them by name.
+            built = [tuple(one) for one in nest.flatten(_as_in(self.traced.args[0], own, names))]
         first = {shape[0] for shape in shapes if shape}
         found: list[Axes] = []
         for name, shape, axes in zip(self.traced.paths, shapes, built, strict=True):
@@ -195,14 +197,16 @@ class TensorFlowSource(Source):
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays among the arguments; the others have to be as in the example."""
         traced = self.traced
-        kwargs = self._without_defaults(kwargs)
+        example = (traced.args, traced.kwargs)
+        given = _as_in(example, (tuple(args), self._without_defaults(kwargs)), self._input_names())
         try:
-            nest.assert_same_structure((traced.args, traced.kwargs), (tuple(args), kwargs))
-        except (TypeError, ValueError) as error:
+            nest.assert_same_structure(example, given)
+        except (TypeError, ValueError):
             raise TypeError(
-                f"{self.name}: expected arguments in the structure of the example: {error}"
+                f"{self.name}: expected arguments in the structure of the example,"
+                f" {_arguments(example)}, got {_arguments(given)}"
             ) from None
-        leaves = nest.flatten((tuple(args), kwargs))
+        leaves = nest.flatten(given)
         tensors = set(traced.positions)
         for n, (leaf, told) in enumerate(zip(leaves, traced.leaves, strict=True)):
             if n not in tensors and leaf != told:
@@ -211,6 +215,11 @@ class TensorFlowSource(Source):
                     f" got {leaf!r}"
                 )
         return [leaves[n] for n in traced.positions]
+
+    def _input_names(self) -> list[str]:
+        """The names by which a functional model of Keras takes its inputs in a dict."""
+        inputs = getattr(self.model, "inputs", None) if is_keras(self.model) else None
+        return [one.name for one in inputs or ()]
 
     def _without_defaults(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The keywords without those that the example lacks, which have to be defaults."""
@@ -240,8 +249,34 @@ class TensorFlowSource(Source):
         return nest.pack_sequence_as(self.traced.outputs, leaves)
 
 
+def _as_in(example: Any, given: Any, names: Sequence[str]) -> Any:
+    """Arguments in lists, tuples and dicts as those of the example: Keras makes tuples of lists in
+    `fit`, and a functional model takes its inputs, which have `names`, in order and by name."""
+    if type(given) in (list, tuple) and type(example) is dict and set(example) <= set(names):
+        if len(given) == len(names):
+            given = dict(zip(names, given, strict=True))
+    elif type(given) is dict and type(example) in (list, tuple) and len(example) == len(names):
+        if all(name in given for name in names):
+            given = [given[name] for name in names]
+    if type(example) in (list, tuple) and type(given) in (list, tuple):
+        if len(example) == len(given):
+            return type(example)(map(_as_in, example, given, [names] * len(given)))
+    elif type(example) is dict and type(given) is dict and all(key in given for key in example):
+        if len(given) == len(example) or (names and set(example) == set(names)):
+            return {key: _as_in(one, given[key], names) for key, one in example.items()}
+    return given
+
+
+def _arguments(given: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
+    """The structure of arguments, in an error."""
+    args, kwargs = given
+    named = [f"{name}={_structure(one)}" for name, one in kwargs.items()]
+    text = ", ".join([*map(_structure, args), *named])
+    return f"({text if len(text) < 200 else text[:200] + '...'})"
+
+
 def _structure(outputs: Any) -> str:
-    """The structure of what a model returns, in an error."""
+    """The structure of what a model returns, or takes, in an error."""
     return str(nest.map_structure(lambda one: "*" if is_array(one) else one, outputs))
 
 
