@@ -93,6 +93,13 @@ def test_extending(passes) -> None:
         (lambda: sol.passes.add(CPU_PASSES[0]), ValueError, "there is a pass 'dropout' already"),
         (lambda: sol.passes.add(len), TypeError, "expected an mx.graph.passes.Pass"),
         (lambda: sol.passes.add(NEGATIONS, "nothing"), ValueError, "'nothing' is no pass"),
+        (lambda: with_pass(lambda model: None), TypeError, "Pass 'own': expected .*, got NoneType"),
+        (lambda: with_pass(lambda model: "a"), TypeError, "Pass 'own': .* names .*, got str"),
+        (lambda: sol.optimize(optimized()), TypeError, "expected one that is not optimized"),
+        (lambda: sol.optimize(graph_of(TEXT), framework=[1]), ValueError, "is none of the frame"),
+        (lambda: sol.optimize(graph_of(TEXT), dtype=[1]), ValueError, "dtype: expected one of"),
+        (lambda: sol.deploy(optimized(), [1]), ValueError, "is none of the deployments"),
+        (lambda: sol.config[[1]], KeyError, "is no setting"),
         (lambda: sol.config["nothing"], KeyError, "is no setting: there are fallback"),
         (lambda: sol.config.update(fallback=1), TypeError, "expected bool, got int"),
         (lambda: sol.config.update(profile_runs=0), ValueError, "expected 1 or more"),
@@ -103,6 +110,14 @@ def test_extending(passes) -> None:
 def test_what_is_rejected(call, kind, text) -> None:
     with pytest.raises(kind, match=text):
         call()
+
+
+def with_pass(run) -> None:
+    sol.passes.add(Pass("own", "is not as passes are", run))
+    try:
+        optimized()
+    finally:
+        sol.passes.remove("own")
 
 
 def test_settings() -> None:

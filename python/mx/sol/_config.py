@@ -69,7 +69,7 @@ class Config(MutableMapping[str, Any]):
         return "\n".join(rows)
 
     def _check(self, name: str) -> None:
-        if name not in _SETTINGS:
+        if name not in tuple(_SETTINGS):
             raise KeyError(f"sol.config: {name!r} is no setting: there are {', '.join(_SETTINGS)}")
 
 

@@ -70,6 +70,12 @@ def optimize(
         raise TypeError(
             f"sol.optimize: kwargs: expected arguments by name, got {type(kwargs).__name__}"
         )
+    # For other frameworks torch's own way through an optimized module of torch can be read.
+    if framework is None and any(not name for name, _ in _parts(model)):
+        raise TypeError(
+            "sol.optimize: model: expected one that is not optimized, got what sol.optimize has"
+            " returned: optimize what that was made of"
+        )
     reader = reader_of(model)
     target = frameworks.get(framework if framework is not None else reader.target)
     context = _device.find(device)
@@ -118,13 +124,16 @@ def parts_of(model: Any, function: str) -> list[tuple[str, Any]]:
 
     TypeError where it is nothing that `optimize` has returned.
     """
-    for one in frameworks:
-        found = one.parts(model)
-        if found:
-            return found
-    raise TypeError(
-        f"sol.{function}: expected what sol.optimize has returned, got {type(model).__name__}"
-    )
+    found = _parts(model)
+    if not found:
+        raise TypeError(
+            f"sol.{function}: expected what sol.optimize has returned, got {type(model).__name__}"
+        )
+    return found
+
+
+def _parts(model: Any) -> list[tuple[str, Any]]:
+    return next((found for one in frameworks if (found := one.parts(model))), [])
 
 
 def refresh(model: Any) -> None:

@@ -43,8 +43,9 @@ class Registry(Generic[Plugin]):
     def get(self, name: str) -> Plugin:
         """The plugin of a name. ValueError for a name that none has, TypeError for a plugin that is
         something else, ImportError as it raises."""
-        if name not in self._loaded:
-            point = self._points().get(name)
+        # What is no text may be no key either.
+        if not isinstance(name, str) or name not in self._loaded:
+            point = self._points().get(name) if isinstance(name, str) else None
             if point is None:
                 raise ValueError(
                     f"mx.sol: {name!r} is none of the {self.kind}: there are "

@@ -227,6 +227,7 @@ WRONG = {
     "two": (lambda x: tf.linalg.inv(x) + tf.linalg.det(x), "2 operations:\n  Matrix"),
     "arguments": (lambda x: tf.pad(x, [[1, 1], [1, 1]], "SYMMETRIC"), "MirrorPad.*mode SYMMETRIC"),
     "text": (lambda x: tf.strings.length(tf.strings.as_string(x)), "AsString"),
+    "Python": (lambda x: tf.numpy_function(np.sin, [x], tf.float32), "PyFunc .*function of Python"),
     "a branch": (
         lambda x: tf.cond(x[0, 0] > 0, lambda: tf.linalg.inv(x), lambda: x),
         "MatrixInverse \\(node 'cond/MatrixInverse' in layer 'cond', .*there is no rule",

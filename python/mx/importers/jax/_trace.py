@@ -84,7 +84,15 @@ class Traced:
     def graph_of(self, shapes: Sequence[Sequence[int]], stops: bool = False) -> Graph:
         """The graph for arrays of these shapes."""
         weights = self.weights()
-        closed = jax.make_jaxpr(self.flat)([array for _, array in weights], self.specs(shapes))
+        try:
+            closed = jax.make_jaxpr(self.flat)([array for _, array in weights], self.specs(shapes))
+        except ValueError as error:
+            if "static arguments" not in str(error):
+                raise
+            raise TypeError(
+                f"mx.importers.jax.load: {self.name}: arguments that jax.jit has as static are"
+                f" bound by functools.partial: {error}"
+            ) from None
         names = output_names(self.outputs)
         return import_jaxpr(closed, weights, self.paths, names, self.name, stops)
 

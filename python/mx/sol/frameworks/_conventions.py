@@ -36,7 +36,7 @@ class Conventions:
             raise ValueError(
                 f"sol.optimize: layout: expected one of {', '.join(LAYOUTS)}, got {self.layout!r}"
             )
-        if self.dtype is not None and self.dtype not in _DTYPES:
+        if self.dtype is not None and self.dtype not in tuple(_DTYPES):
             raise ValueError(
                 f"sol.optimize: dtype: expected one of {', '.join(_DTYPES)}, got {self.dtype!r}"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -134,7 +134,13 @@ def run(passes: Sequence[Pass], graph: Graph) -> tuple[Removed, ...]:
     done = []
     for one in passes:
         before = set(graph.model.graph)
-        removed = tuple(one.run(graph.model))
+        names = one.run(graph.model)
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise TypeError(
+                f"mx.graph.passes.Pass {one.name!r}: expected run to return the names of the nodes"
+                f" that are gone, got {type(names).__name__}"
+            )
+        removed = tuple(names)
         added = sum(node not in before for node in graph.model.graph)
         if removed or added:
             done.append(Removed(one.name, removed, added))

@@ -138,6 +138,11 @@ def loop(b: Builder, call: Equation) -> Sequence[ir.Value]:
     )
 
 
+@rule("pure_callback", "io_callback")
+def python_call(b: Builder, call: Equation) -> ir.Value:
+    raise Unsupported("a function of Python, as what sol.optimize returns is inside of others")
+
+
 @rule("scan")
 def scan(b: Builder, call: Equation) -> Sequence[ir.Value]:
     """A loop with a known number of turns, over slices of arrays, that stacks results."""

@@ -41,6 +41,11 @@ def function_call(b: Builder, call: Call) -> Sequence[Any]:
     return b.inline(function, call.inputs, b)
 
 
+@rule("PyFunc", "PyFuncStateless", "EagerPyFunc")
+def python_call(b: Builder, call: Call) -> ir.Value:
+    raise Unsupported("a function of Python, as what sol.optimize returns is inside of others")
+
+
 def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
     """Results as outputs of a body: each a node's of its own."""
     found: list[ir.Value] = []
