@@ -158,7 +158,8 @@ class Graph:
         return Graph(self._read().clone(), self.file)
 
     def save(self, path: str | os.PathLike[str], external_data: bool | str | None = None) -> None:
-        """Writes the graph as an ONNX file.
+        """Writes the graph as an ONNX file, of the oldest operator set that has what its nodes are,
+        21 or newer, so that older runtimes read it, too.
 
         `external_data` says whether the weights go into a file of their own beside it, or what that
         is called; by default they do where one file would be too large for the format (2 GB).

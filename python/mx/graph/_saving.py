@@ -10,6 +10,7 @@ import numpy
 import onnx_ir
 
 from ._errors import GraphError
+from ._oldest import make_oldest
 
 # What one file may have: protobuf's limit, less what is not weights.
 _MOST_IN_ONE_FILE = (1 << 31) - (1 << 27)
@@ -38,6 +39,7 @@ def save(
         )
     # What is written has weights of its own: in memory, or lazily from where they are now.
     copy = model.clone()
+    make_oldest(copy)
     beside = None if data is None else os.path.realpath(target.parent / data)
     for graph in copy.graphs():
         for value in graph.initializers.values():

@@ -231,7 +231,8 @@ def test_arguments_are_inputs() -> None:
          "8 bits of the exponent and 7 of the mantissa, of float32"),
         (lambda x: lax.reduce_precision(x, 5, 23), (X,), mx.graph.GraphError, "5 bits"),
         (jax.jit(pow, static_argnums=1), (X, 2), TypeError, "static are bound by functools.part"),
-        (lambda x: jax.pure_callback(np.sin, X, x), (X,), mx.graph.GraphError, "function of Python"),
+        (lambda x: jax.pure_callback(np.sin, X, x), (X,), mx.graph.GraphError,
+         "function of Python"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported(function, args, kind, text) -> None:

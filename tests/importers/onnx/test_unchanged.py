@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy
 import onnx
 import pytest
 from onnx import helper, version_converter
 
 import mx.graph
 from mx.graph import OPSET
+from mx.graph._oldest import means_the_same
 from mx.importers.onnx import _converting
-from mx.importers.onnx._unchanged import _means_the_same, is_unchanged
+from mx.importers.onnx._unchanged import is_unchanged
+from tests.graph.build import graph_of
 
 DUMMIES = {
     "INT": 1,
@@ -49,7 +52,7 @@ def test_the_converter_changes_nothing_of_them(version) -> None:
     nodes = [
         node_of(onnx.defs.get_schema(name, version, ""))
         for name in there
-        if _means_the_same(name, version)
+        if means_the_same(name, version)
     ]
     assert nodes
     model = model_of(nodes, {name for node in nodes for name in node.input}, version)
@@ -104,3 +107,52 @@ def test_a_model_stays_and_is_of_the_set_then() -> None:
     assert converted.graph == model.graph
     graph = mx.graph.load(model.SerializeToString())
     assert graph.model.opset_imports[""] == OPSET
+
+
+# Graphs of OPSET, and the set that they are saved in.
+SAVED = {
+    "old operators": ("g (float[N] x) => (float[N] y) { y = Relu(x) }", 21),
+    "more types since": ("g (float[N] x) => (int32[N] y) { y = Cast<to=6>(x) }", 21),
+    "a newer type": ("g (bfloat16[N,3,4,4] x, bfloat16[2,3,1,1] w) => (bfloat16[N,2,4,4] y)"
+                     " { y = Conv(x, w) }", 22),
+    "a newer operator": ("g (float[N,4] x, float[4] s) => (float[N,4] y)"
+                         " { y = RMSNormalization(x, s) }", 23),
+    "a default that is told": ("g (float[N] x) => (float[N] y)"
+                               ' { y = Cast<to=1, round_mode="up">(x) }', 24),
+    "remainders of integers": ("g (int32[N] x) => (int32[N] y) { y = Mod(x, x) }", 21),
+    "remainders of floats": ("g (float[N] x) => (float[N] y) { y = Mod(x, x) }", OPSET),
+    "no known types": ("g (float[N] x) => (y) { z = Relu(x) y = Transpose(z) }", 25),
+    "within": ("g (bool c, float[N] x) => (float[N] y) { y = If(c) <then_branch ="
+               " t () => (float[N] a) { a = Relu(x) }, else_branch ="
+               " e () => (float[N] b) { b = Swish(x) }> }", 24),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_saves_in_the_oldest_set(name, tmp_path) -> None:
+    text, version = SAVED[name]
+    graph = graph_of(text)
+    before = [(node.op_type, dict(node.attributes)) for node in graph.nodes]
+    graph.save(tmp_path / "model.onnx")
+    assert graph.opset == OPSET
+    saved = onnx.load(tmp_path / "model.onnx")
+    assert _converting.version_of(saved) == version
+    assert saved.ir_version == graph.model.ir_version == 10
+    if name != "no known types":
+        onnx.checker.check_model(saved, full_check=version < OPSET)
+    again = mx.graph.load(tmp_path / "model.onnx")
+    assert again.opset == OPSET
+    assert [node.op_type for node in again.nodes] == [operator for operator, _ in before]
+
+
+def test_others_run_what_is_saved(tmp_path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    graph = graph_of(
+        "g (float[N,4] x, int64[2] i) => (float[2,2] y)"
+        " { z = Gather<axis=1>(x, i) s = Softmax(z) y = Reshape(s, i) }"
+    )
+    graph.infer()
+    graph.save(tmp_path / "model.onnx")
+    given = {"x": numpy.eye(2, 4, dtype="float32"), "i": numpy.array([2, 2])}
+    (result,) = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(None, given)
+    numpy.testing.assert_allclose(result, numpy.full((2, 2), 0.5))
