@@ -11,6 +11,7 @@ import onnx_ir
 
 from ... import numpy as np
 from .._proto import elements_of
+from .._shared import shared
 
 # With fewer elements it is not worth while to give them up.
 _FEW = 1024
@@ -37,6 +38,13 @@ class Constant:
         else:
             self.shape = tuple(source.shape.numpy())
             self.dtype = str(source.dtype.numpy())
+
+    @staticmethod
+    def of(array: Any) -> Constant:
+        """That of an array of mx, which it has for its own."""
+        made = Constant(numpy.asarray(array))
+        made._array = array
+        return made
 
     @property
     def elements(self) -> numpy.ndarray[Any, Any]:
@@ -74,7 +82,8 @@ class Constant:
     def weight(self, make: Callable[[Any], Any]) -> Any:
         """The mx.onednn.Weight of it, which `make` makes of an array, once."""
         if self._weight is None:
-            array = np.asarray(numpy.ascontiguousarray(self.elements).reshape(self.shape))
+            # Not copied: what is packed is soon all that is left.
+            array = shared(numpy.ascontiguousarray(self.elements).reshape(self.shape))
             with self._lock:
                 if self._weight is None:
                     self._weight = make(array)

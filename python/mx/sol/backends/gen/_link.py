@@ -9,6 +9,8 @@ from typing import Any
 
 import ffi
 
+from ....graph._shared import shared_if_aligned
+from ....graph.lowering._constant import Constant
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import BackendFailed, Value
@@ -77,7 +79,7 @@ def add_step(
     batch = to.finishers[backend]
     assert isinstance(batch, Batch)
     read = [to.row_major(value) for value in inputs]
-    read += [to.constant(array) for array in kernel.constants]
+    read += [to.constant(Constant.of(shared_if_aligned(one))) for one in kernel.constants]
     made = _compiled_kernel(
         name,
         batch.function(kernel),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from .....graph._shared import empty
 from .._target import Target
 from ._tile import choose, split
 
@@ -101,7 +102,7 @@ class Panels:
         Panels lie behind each other: panel p begins at element start(p) * depth.
         """
         depth, columns = matrix.shape
-        packed = numpy.empty(depth * self.padded, matrix.dtype)
+        packed = empty(depth * self.padded, matrix.dtype)
         for p in range(self.count):
             first, width = self.start(p), self.size(p) * self.lane_count
             panel = packed[first * depth : (first + width) * depth].reshape(depth, width)

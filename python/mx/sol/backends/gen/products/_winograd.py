@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 import numpy
 
+import ffi
+
+from .....graph._shared import shared
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._epilogue import Operand, apply
@@ -39,10 +42,7 @@ _CHANGE = 24
 # Of the cycles of a convolution as it is, what this one may take at most: estimates are not exact.
 _WORTH = 0.9
 
-# Channels whose weights are brought to the other basis at once.
-_AT_ONCE = 16
-# From the weights g of a channel to G g G^T.
-_WEIGHTS = numpy.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], numpy.float64)
+_pack = ffi.get_global_func("mx.graph.pack_winograd_weights")
 
 _BODY = """\
 $tiles
@@ -250,16 +250,11 @@ class WinogradConvolution(ConvolutionKernel):
 
     def _packed(self) -> numpy.ndarray:
         """Weights in the other basis: for each panel a matrix (channels, columns) an element."""
-        window, basis = self.window, numpy.kron(_WEIGHTS, _WEIGHTS)
+        window, panels = self.window, self.panels
         weights = self.weights.reshape(window.results, window.channels, 3, 3)
-        spread = numpy.empty((len(basis), window.channels, window.results), numpy.float32)
-        # One product of many columns: one for each pair of channels takes three times as long. Not
-        # of all at once: what is between would have left the caches when it is read.
-        for first in range(0, window.channels, _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            taps = weights[:, some].transpose(2, 3, 1, 0).astype(numpy.float64).reshape(9, -1)
-            spread[:, some] = (basis @ taps).reshape(len(basis), -1, window.results)
-        return self.panels.pack(spread.reshape(-1, window.results))
+        widths = [panels.size(p) * panels.lane_count for p in range(panels.count)]
+        packed: numpy.ndarray = numpy.asarray(_pack(shared(weights), widths))
+        return packed
 
     def _tiles(self) -> tuple[str, str]:
         """The functions of all register tiles, and the calls that choose among them."""
