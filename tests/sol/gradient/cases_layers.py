@@ -131,6 +131,22 @@ case(
     torch=lambda x: F.max_pool1d(x, 2, 2, 0, 2, True),
 )
 case(
+    "MaxPool",
+    r(1, 2, 1, 5),
+    kernel_shape=[2, 2],
+    strides=[2, 2],
+    ceil_mode=1,
+    torch=lambda x: F.max_pool2d(x, 2, 2, 0, 1, True),
+)
+case(
+    "AveragePool",
+    r(1, 2, 1, 5),
+    kernel_shape=[2, 2],
+    strides=[2, 2],
+    ceil_mode=1,
+    torch=lambda x: F.avg_pool2d(x, 2, 2, 0, True),
+)
+case(
     "AveragePool",
     r(1, 2, 5, 5),
     kernel_shape=[3, 3],
@@ -407,6 +423,7 @@ case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), r(3, 5))
 case("Attention", r(1, 4, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 3), is_causal=1, scale=0.7)
 case("Attention", r(2, 3, 8), r(2, 5, 4), r(2, 5, 6), q_num_heads=4, kv_num_heads=2)
 case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), softcap=1.5)
+case("Attention", r(0, 3, 8), r(0, 5, 4), r(0, 5, 6), q_num_heads=4, kv_num_heads=2)
 case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=(1, 2))
 
 case(

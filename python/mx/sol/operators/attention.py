@@ -27,14 +27,14 @@ def _apart(x: Array, heads: int) -> Array:
     """(batch, heads, positions, size) of an array that has the heads joined, or of itself."""
     if x.ndim == 4:
         return x
-    return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+    return x.reshape(*x.shape[:2], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
 
 
 def _joined(x: Array, like: Array) -> Array:
     """The same elements with the axes of the array that they are for."""
     if like.ndim == 4:
         return x
-    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
 def _wide(x: Array) -> Array:

@@ -44,7 +44,9 @@ def _check_fit(
     for axis in range(count):
         room = spatial[axis] + around[axis] + around[count + axis]
         reach = (kernel[axis] - 1) * gaps[axis] + 1
-        if reach > room:
+        # A last window of which a part is beyond the end may be the first one, too.
+        beyond = steps[axis] - 1 if room and node.get("ceil_mode") else 0
+        if reach > room + beyond:
             node.fail(
                 f"the window along axis {2 + axis}",
                 f"at most {room} elements, those of {node.name(0)} with pads",

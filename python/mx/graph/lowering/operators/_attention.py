@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 import ffi
 
 from .... import numpy as np
@@ -38,9 +40,9 @@ def _attention(
         raise Declined("a bound of scores, or further outputs")
     if is_causal and to.keep_nan:
         raise Declined("keys behind a query are not all looked at, which may be NaN")
-    if 0 in (*q.shape, *k.shape, *v.shape):
-        raise Declined("no elements")
     has_joined_heads = len(q.shape) == 3
+    if 0 in (*q.shape, *k.shape, *v.shape):
+        return _of_nothing(to, q, k, v, q_num_heads if has_joined_heads else 0, kv_num_heads)
     if has_joined_heads:
         q, k, v = (
             with_heads(to, value, heads)
@@ -62,6 +64,16 @@ def _attention(
     if joins_heads:
         view: Value = to.call(np.transpose, made, (0, 2, 1, 3))
         return view
+    return made
+
+
+def _of_nothing(to: Lowering, q: Value, k: Value, v: Value, heads: int, kv_heads: int) -> Value:
+    """What there is where a tensor has no elements: nothing, or without keys 0, as torch has it."""
+    size = v.shape[-1] if not heads or not kv_heads else v.shape[-1] // kv_heads * heads
+    shape = (*q.shape[:-1], size)
+    if math.prod(shape) and k.shape[-2]:
+        raise Declined("no elements")
+    made: Value = to.call(np.copy, to.constant(numpy.zeros(shape, "float32")))
     return made
 
 
