@@ -51,6 +51,12 @@ def switch_with_default(number, x):
 
 CASES = {
     **{name: (find(name), X) for name in UNARY},
+    "softmax along another axis": (lambda x: nn.softmax(x, axis=0), X),
+    "map_fn": (lambda x: tf.map_fn(lambda y: tf.reduce_sum(y) * y, x), X),
+    "map_fn of two results": (
+        lambda x: tf.map_fn(lambda y: (y[0], y * 2), x, fn_output_signature=(tf.float32,) * 2), X,
+    ),
+    "vectorized_map": (lambda x: tf.vectorized_map(lambda y: y @ tf.transpose(y), x), X),
     **{name: (find(name), Y) for name in POSITIVE},
     "acosh": (tf.acosh, Y + 1),
     **{f"{name} broadcast": (find(name), Y, positive(3, 1)) for name in BINARY},

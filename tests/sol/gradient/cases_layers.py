@@ -423,7 +423,6 @@ case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), r(3, 5))
 case("Attention", r(1, 4, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 3), is_causal=1, scale=0.7)
 case("Attention", r(2, 3, 8), r(2, 5, 4), r(2, 5, 6), q_num_heads=4, kv_num_heads=2)
 case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), softcap=1.5)
-case("Attention", r(0, 3, 8), r(0, 5, 4), r(0, 5, 6), q_num_heads=4, kv_num_heads=2)
 case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=(1, 2))
 
 case(

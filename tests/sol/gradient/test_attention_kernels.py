@@ -102,6 +102,15 @@ def test_what_is_no_number_stays_none(name: str) -> None:
         numpy.testing.assert_array_equal(numpy.isnan(one), numpy.isnan(other))
 
 
+def test_no_batch_of_joined_heads() -> None:
+    heads = {"q_num_heads": 4, "kv_num_heads": 2, "scale": 1.0}
+    q, k, v = f(0, 3, 8), f(0, 5, 4), f(0, 5, 6)
+    y, sums = OPERATORS["AttentionTraining"].reference(q, k, v, None, **heads)
+    assert (y.shape, sums.shape) == ((0, 3, 12), (0, 4, 3))
+    found = OPERATORS["AttentionGrad"].reference(y, q, k, v, y, sums, None, **heads)
+    assert [one.shape for one in found] == [q.shape, k.shape, v.shape]
+
+
 GOOD = [(1, 4, 5, 8), (1, 2, 6, 8), (1, 2, 6, 3), None, False, 1.0, False, False]
 REJECTED = [
     (0, (1, 4, 5), "q: expected .batch, heads, queries, size., none of them 0, got .1, 4, 5."),

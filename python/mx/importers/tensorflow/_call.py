@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
+from mx.graph._constants import constant_outputs
+
 from .._builder import Builder as _Builder
 from .._builder import Names
 from .._rules import Rules, Unsupported
@@ -31,10 +33,28 @@ class Builder(_Builder):
         )
 
 
+# How many operations such arithmetic may have, one behind the other.
+_DEEPEST = 24
+
+
 def known(value: Any) -> np.ndarray[Any, Any] | None:
     """The elements of a value of the graph, where they are known before the model runs."""
     tensor = value.const_value if isinstance(value, ir.Value) else None
     return None if tensor is None or value.is_initializer() else tensor.numpy()
+
+
+def _computed(value: Any, found: dict[Any, Any], depth: int = 0) -> np.ndarray[Any, Any] | None:
+    """The elements of a value that follow from constants by the arithmetic of shapes and axes."""
+    node = value.producer() if isinstance(value, ir.Value) else None
+    if node is None or depth == _DEEPEST:
+        return known(value)
+    if value not in found:
+        found[value] = None
+        results = constant_outputs(node, lambda one: _computed(one, found, depth + 1))
+        if results is not None:
+            found.update(zip(node.outputs, results, strict=False))
+    elements: np.ndarray[Any, Any] | None = found[value]
+    return elements
 
 
 class Call:
@@ -68,7 +88,7 @@ class Call:
         from tensorflow import get_static_value
 
         value = get_static_value(self.op.inputs[index])
-        return None if value is None else np.asarray(value)
+        return _computed(self.inputs[index], {}) if value is None else np.asarray(value)
 
     def ints(self, index: int, what: str) -> list[int]:
         """The elements of an input that have to be known; a number is a list of one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
@@ -13,12 +15,32 @@ _INT64 = ir.DataType.INT64
 @rule("TensorListReserve")
 def reserve(b: Builder, call: Call) -> ir.Value:
     (count,) = call.ints(1, "the number of a list's elements")
-    shape = call.ints(0, "the shape of a list's elements")
-    if call.known(0) is None or call.known(0).ndim == 0 or min(shape, default=0) < 0:  # type: ignore[union-attr]
+    found = call.known(0)
+    shape = None if found is None or found.ndim == 0 else [int(one) for one in found]
+    if shape is None or min(shape, default=0) < 0:
+        shape = _written(call.op.outputs[0])
+    if shape is None:
         raise Unsupported("a list of arrays whose shape is not known")
     result = b.full([count, *shape], 0, call.dtype("element_dtype"))
     result.shape = ir.Shape([count, *shape])
     return result
+
+
+def _written(tensor: Any) -> list[int] | None:
+    """The shape of what is written into a list, where TensorFlow knows it: in a loop, mostly."""
+    for op in tensor.consumers():
+        found = None
+        index = next(n for n, one in enumerate(op.inputs) if one is tensor)
+        if op.type == "TensorListSetItem" and op.inputs[2].shape.is_fully_defined():
+            found = op.inputs[2].shape.as_list()
+        elif op.type in ("While", "StatelessWhile"):
+            body = op.graph._get_function(op.get_attr("body").name)
+            found = _written(body.graph.inputs[index])
+        elif op.type == "Identity":
+            found = _written(op.outputs[0])
+        if found is not None:
+            return [int(one) for one in found]
+    return None
 
 
 @rule("TensorListFromTensor")
