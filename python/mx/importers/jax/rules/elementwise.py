@@ -106,6 +106,18 @@ def add(b: Builder, call: Equation) -> ir.Value:
     return elementwise(b, b.Add, x, y)
 
 
+@rule("lt_to", "le_to")
+def total_order(b: Builder, call: Equation) -> ir.Value:
+    """Comparisons in which a NaN is larger than all numbers."""
+    x, y = call.inputs
+    is_less = call.eqn.primitive.name == "lt_to"
+    found = b.Less(x, y) if is_less else b.LessOrEqual(x, y)
+    if not dtype_of(x).is_floating_point():
+        return found
+    is_last = b.And(b.IsNaN(y), b.Not(b.IsNaN(x))) if is_less else b.IsNaN(y)
+    return b.Or(found, is_last)
+
+
 @rule("max", "min")
 def extreme(b: Builder, call: Equation) -> ir.Value:
     is_max = call.eqn.primitive.name == "max"

@@ -44,8 +44,10 @@ def truth(b: Builder, call: Equation) -> ir.Value:
     if dtype_of(call[0]) != ir.DataType.BOOL:
         raise Unsupported("bits of numbers")
     name = "ReduceMin" if call.eqn.primitive.name == "reduce_and" else "ReduceMax"
-    numbers = b.cast(call[0], ir.DataType.UINT8)
     axes = [int(axis) for axis in call.param("axes")]
+    if not axes:  # which ONNX takes for all
+        return call[0]
+    numbers = b.cast(call[0], ir.DataType.UINT8)
     return b.cast(b.op(name, numbers, axes, keepdims=0)[0], ir.DataType.BOOL)
 
 
@@ -60,6 +62,12 @@ def argument(b: Builder, call: Equation) -> ir.Value:
 def cumulative_sum(b: Builder, call: Equation) -> ir.Value:
     axis = b.scalar(int(call.param("axis")))
     return b.CumSum(call[0], axis, reverse=int(call.param("reverse")) or None)
+
+
+@rule("cumprod")
+def cumulative_product(b: Builder, call: Equation) -> ir.Value:
+    axis = b.scalar(int(call.param("axis")))
+    return b.CumProd(call[0], axis, reverse=int(call.param("reverse")) or None)
 
 
 @rule("sort")

@@ -10,6 +10,7 @@ import onnx_ir as ir
 from ..._builder import Size, dtype_of, rank_of, shape_of
 from ..._layout import behind, inverse, permuted
 from .._call import Builder, Equation, Unsupported, rule
+from .indexing import gather_windows
 
 _INT64 = ir.DataType.INT64
 _LAST = 2**63 - 1
@@ -129,15 +130,31 @@ def dynamic_update_slice(b: Builder, call: Equation) -> ir.Value:
 @rule("pad")
 def pad(b: Builder, call: Equation) -> ir.Value:
     config = list(call.param("padding_config"))
-    if any(inner for _, _, inner in config):
-        raise Unsupported("padding between elements")
-    source, order = behind(call[0])
+    x = call[0]
+    for axis, (_, _, inner) in enumerate(config):
+        if inner:
+            x = _spread(b, x, axis, inner, call[1])
+    source, order = behind(x)
     there = [config[axis] for axis in inverse(order)]
     pads = [low for low, _, _ in there] + [high for _, high, _ in there]
     result = b.Pad(source, b.ints(pads), call[1])
     shape = call.shape()
     result.shape = ir.Shape([shape[axis] for axis in inverse(order)])
     return permuted(b, result, order)
+
+
+def _spread(b: Builder, x: ir.Value, axis: int, inner: int, value: ir.Value) -> ir.Value:
+    """An array with so many elements of a value between those along an axis."""
+    shape = [int(str(length)) for length in shape_of(x)]
+    length = shape[axis] * (inner + 1)
+    pads = [0] * (2 * len(shape) + 2)
+    pads[len(shape) + 2 + axis] = inner
+    apart = b.Pad(b.Unsqueeze(x, [axis + 1]), b.ints(pads), value)
+    joined = b.reshape(apart, [*shape[:axis], length, *shape[axis + 1 :]])
+    shape[axis] = max(length - inner, 0)
+    result = b.Slice(joined, [0], [shape[axis]], [axis])
+    result.shape = ir.Shape(shape)
+    return result
 
 
 @rule("rev")
@@ -183,10 +200,13 @@ def gather(b: Builder, call: Equation) -> ir.Value:
     axes = list(numbers.start_index_map)
     lengths = [int(str(length)) for length in shape_of(x)]
     rest = [axis for axis in range(rank_of(x)) if axis not in axes]
-    if numbers.operand_batching_dims or sorted(numbers.collapsed_slice_dims) != sorted(axes):
-        raise Unsupported("slices of more than one element along an axis with positions")
-    if any(sizes[axis] != lengths[axis] for axis in rest):
-        raise Unsupported("parts of slices")
+    is_whole = all(sizes[axis] == lengths[axis] for axis in rest)
+    if (
+        numbers.operand_batching_dims
+        or sorted(numbers.collapsed_slice_dims) != sorted(axes)
+        or not is_whole
+    ):
+        return gather_windows(b, call)
     limits = b.ints(lengths[axis] - 1 for axis in axes)
     mode = str(call.param("mode")).upper()
     inside = b.Max(b.Min(indices, limits), b.ints([0] * len(axes)))
