@@ -49,6 +49,12 @@ SECTIONS = (
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1", "--tune", "1"),
     ),
     (
+        "Starts of modules of torch",
+        "models.sol_starts",
+        ("--tuning", "5"),
+        ("--model", "lenet", "--rounds", "1"),
+    ),
+    (
         "Training of modules of torch",
         "models.training",
         ("--batch", "1", "--seconds", "1"),

@@ -1,11 +1,11 @@
-"""How long the first and the second start of optimized models take, in processes of their own.
+"""The first and the second start of optimized models, in processes of their own.
 
 `python -m benchmarks.compare.models.sol_starts [--model NAME] [--threads N] [--rounds N] [--tuning
-N]` prints a row for each model as a module of torch, and for the same model as an ONNX file: from
-`sol.optimize` to the first answer, with an empty cache and with what that start has kept, in
-seconds of time and of processors; and what importing torch, or NumPy, and mx.sol takes before.
-`--tuning` has the first start measure backends for that many seconds. Last is where the graph was
-from.
+N]` prints rows for each model: as a module of torch by `sol.optimize` and by torch.compile, in
+turns, and as an ONNX file by `sol.optimize`. Seconds are those from the call of either to the first
+answer, with empty caches and with what that start has kept, and those that importing mx.sol takes
+before, with compiled Python files. `--tuning` has the first start measure backends for that many
+seconds. A ratio is a time of `sol.optimize` divided by that of torch.compile.
 """
 
 from __future__ import annotations
@@ -17,61 +17,74 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks.compare import environment
 
-# What a process does; it prints times of imports and of the start, and where the graph was from.
+# What a process does; it prints seconds of the import of mx.sol and of the start.
 PROGRAM = """
-import json, sys, time
-name, path, threads, tuning = *sys.argv[1:3], *map(int, sys.argv[3:5])
-now = lambda: (time.perf_counter(), time.process_time())
-begin = now()
+import json, sys
+from time import perf_counter
+how, name, path, threads, tuning = *sys.argv[1:4], *map(int, sys.argv[4:6])
 import numpy
 if not path:
     import torch
-first = now()
-import mx
-import mx.graph
-from mx import sol
-sol.optimize
-second = now()
-mx.set_num_threads(threads)
-if tuning:
-    sol.config["autotune"], sol.config["tuning_seconds"] = True, tuning
+begin = perf_counter()
+if how == "sol":
+    import mx
+    import mx.graph
+    from mx import sol
+    optimize = sol.optimize
+    mx.set_num_threads(threads)
+    if tuning:
+        sol.config["autotune"], sol.config["tuning_seconds"] = True, tuning
+else:
+    optimize = lambda model, *example: torch.compile(model)
+imported = perf_counter() - begin
 if path:
     example = list(numpy.load(path + ".npz").values())
-    third = now()
-    fast = sol.optimize(path, *example)
-    fast(*example)
+    begin = perf_counter()
+    optimize(path, *example)(*example)
 else:
     from benchmarks.models.modules import MODULES
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     make, inputs = MODULES[name]
     model, example = make().eval(), inputs(1)
-    third = now()
+    begin = perf_counter()
     with torch.no_grad():
-        fast = sol.optimize(model, *example)
-        fast(*example)
-end = now()
-pairs = ((begin, first), (first, second), (third, end))
-times = [[after - before for before, after in zip(*pair)] for pair in pairs]
-print(json.dumps([times, "" if path else fast._sol.source.origin]))
+        optimize(model, *example)(*example)
+print(json.dumps([imported, perf_counter() - begin]))
 """
+HEAD = (
+    "| model | from | import of mx.sol, s | first, s | torch.compile, s | ratio | second, s | "
+    "torch.compile, s | ratio |\n|---|---|---|---|---|---|---|---|---|"
+)
+# Of one of them: seconds of imports, of first starts, and of second ones.
+Seconds = tuple[list[float], list[float], list[float]]
 
 
-def start(name: str, path: str, threads: int, tuning: int, cache: Path) -> Any:
-    """What one process has printed."""
+def start(how: str, name: str, path: str, options: Any, cache: Path, code: Path) -> list[float]:
+    """What one process has printed; compiled Python files are kept in the folder `code`."""
+    given = {
+        "MXNET_CACHE": "1",
+        "MXNET_CACHE_DIR": str(cache / "sol"),
+        "TORCHINDUCTOR_CACHE_DIR": str(cache / "torch"),
+        "PYTHONPYCACHEPREFIX": str(code),
+    }
+    kept = {key: one for key, one in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    arguments = (how, name, path, options.threads, options.tuning)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, name, path, str(threads), str(tuning)],
-        env=os.environ | {"MXNET_CACHE": "1", "MXNET_CACHE_DIR": str(cache)},
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        env=kept | given,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    seconds: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return seconds
 
 
 def saved(name: str, folder: Path) -> str:
@@ -91,26 +104,37 @@ def saved(name: str, folder: Path) -> str:
     return str(path)
 
 
-def row(name: str, path: str, threads: int, tuning: int, rounds: int, folder: Path) -> str:
-    """Medians of several first starts and of as many second ones."""
-    found: tuple[list[Any], list[Any]] = ([], [])
-    for number in range(rounds):
-        cache = folder / f"{name}-{bool(path)}-{number}"
-        for starts in found:
-            starts.append(start(name, path, threads, tuning, cache))
+def measured(name: str, path: str, options: Any, folder: Path) -> dict[str, Seconds]:
+    """Several first starts and as many second ones, of each that can start the model."""
+    contestants = ("sol",) if path else ("sol", "torch.compile")
+    found: dict[str, Seconds] = {how: ([], [], []) for how in contestants}
+    stem, code = f"{name}-{'file' if path else 'module'}", folder / "code"
+    for how in contestants:  # compiles Python files
+        start(how, name, path, options, folder / f"{stem}-{how}-before", code)
+    for number in range(options.rounds):
+        for how in contestants:
+            imports, firsts, seconds = found[how]
+            for starts in (firsts, seconds):
+                given = (options, folder / f"{stem}-{how}-{number}", code)
+                imported, answer = start(how, name, path, *given)
+                imports.append(imported)
+                starts.append(answer)
+    return found
 
-    def text(starts: list[Any], part: int) -> str:
-        wall, processor = (
-            statistics.median(one[0][part][kind] for one in starts) for kind in (0, 1)
-        )
-        return f"{wall:.3f} s ({processor:.3f} of processors)"
 
-    first, second = found
-    return (
-        f"{name}, {'ONNX file' if path else 'torch'}: first {text(first, 2)}, second"
-        f" {text(second, 2)}; imports before: {'NumPy' if path else 'torch'} {text(second, 0)},"
-        f" mx.sol {text(second, 1)}" + (f"; {second[0][1]}" if second[0][1] else "")
-    )
+def row(name: str, origin: str, found: Mapping[str, Seconds]) -> str:
+    """A row of the table: medians."""
+    median = statistics.median
+    imports, *ours = found["sol"]
+    cells = [name, origin, f"{median(imports):.3f}"]
+    for index, times in enumerate(ours):
+        cells.append(f"{median(times):.3f}")
+        peer = found["torch.compile"][1 + index] if "torch.compile" in found else None
+        if peer is None:
+            cells += ["", ""]
+        else:
+            cells += [f"{median(peer):.3f}", f"{median(times) / median(peer):.2f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -123,11 +147,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tuning", type=int, default=0, help="seconds of the first start")
     options = parser.parse_args()
+    print(HEAD)
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model or ["resnet50"]:
             for path in ("", saved(name, Path(folder))):
-                rest = options.threads, options.tuning, options.rounds, Path(folder)
-                print(row(name, path, *rest), flush=True)
+                found = measured(name, path, options, Path(folder))
+                print(row(name, "ONNX file" if path else "torch", found), flush=True)
     print(environment.of_models(options.threads))
 
 
