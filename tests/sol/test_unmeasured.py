@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import numpy
@@ -10,6 +11,9 @@ import torch
 from torch import nn
 
 from mx import sol
+from mx.graph.lowering._rates import Extents
+from mx.sol.backends.gen import Target
+from mx.sol.backends.gen.products import matmul
 
 
 def model(channels: int, window: int = 3, stride: int = 1) -> nn.Module:
@@ -41,6 +45,48 @@ def test_convolutions(name) -> None:
     with torch.inference_mode():
         numpy.testing.assert_allclose(fast(x), module(x), atol=1e-5)
     assert implementation(fast).startswith("gen:winograd") is is_expected
+
+
+PRODUCTS = {
+    "some rows": (nn.Linear(1024, 1024), (32, 1024), True),
+    "of a batch": (nn.Linear(1024, 1024), (2, 16, 1024), True),
+    "one row": (nn.Linear(8192, 4096), (1, 8192), False),
+    "many rows": (nn.Linear(1024, 1024), (512, 1024), False),
+    "few weights": (nn.Linear(512, 512), (128, 512), False),
+    "few operations": (nn.Linear(1024, 1024), (2, 1024), False),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name) -> None:
+    """Libraries pack matrices beforehand where there is AVX-512 only."""
+    module, shape, is_expected = PRODUCTS[name]
+    x = torch.rand(shape)
+    fast = sol.optimize(module.eval(), x)
+    with torch.inference_mode():
+        numpy.testing.assert_allclose(fast(x), module(x), atol=1e-5)
+    implementations = [one.implementation for one in sol.report(fast).steps]
+    is_generated = any(one.startswith("gen:") for one in implementations)
+    assert is_generated is (is_expected and Target.host().name == "avx2"), implementations
+
+
+@pytest.mark.parametrize(
+    ("change", "saved"),
+    [
+        ({}, True),
+        ({"rows": 1}, False),
+        ({"rows": 257}, False),
+        ({"dtype": "float64"}, False),
+        ({"is_constant": False}, False),
+        ({"count": 2}, False),
+        ({"terms": 400}, False),
+    ],
+)
+@pytest.mark.parametrize("target", ["avx2", "avx512", "neon", "c"])
+def test_what_products_save(target, change, saved) -> None:
+    extents = Extents("float32", 1, 16, 1024, 1024, True)
+    found = matmul.saves(dataclasses.replace(extents, **change), Target.named(target))
+    assert (found > 0) is (saved and target == "avx2")
 
 
 @pytest.mark.parametrize("jit", [None, "none"])

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...graph.lowering import Backend, Chooser, Layer
+from ...graph.lowering._rates import product_of
 from ...graph.lowering._value import Value
 from .. import jits
 from .._backends import backends
@@ -21,8 +22,9 @@ _FIRST: dict[str, tuple[str, ...]] = {
 # measurement: their kernels are compiled, which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
 # What a backend has to save of the time of a layer to come first unmeasured, and the operations of
-# such a layer: compiling its kernel takes about as long as some hundred runs save.
-_MUCH, _LONG = 0.15, 1e8
+# such a layer, by operator: compiling its kernel takes about as long as some hundred runs save.
+_MUCH = 0.15
+_LONG = {"Conv": 1e8, "Gemm": 3e7, "MatMul": 3e7}
 
 
 @functools.cache
@@ -41,13 +43,23 @@ def by_table(operator: str) -> tuple[Backend, ...]:
 
 def _saving(layer: Layer) -> Sequence[Backend]:
     """The backends that are expected to save much of the time of a layer that takes long."""
-    x, weight, *_ = (*layer.inputs, None, None)
-    if layer.operator != "Conv" or layer.precision or x is None or weight is None:
+    if layer.operator not in _LONG or layer.precision:
         return ()
-    if 2 * x.size * weight.size // max(1, x.shape[1]) < _LONG:
+    if _operations(layer) < _LONG[layer.operator]:
         return ()
     found = [one for one in all_backends() if one.saves(layer) >= _MUCH]
     return found if found and _can_compile() else ()
+
+
+def _operations(layer: Layer) -> float:
+    """Multiplications and additions; 0 where they are not known."""
+    if layer.operator != "Conv":
+        extents = product_of(layer)
+        return 0.0 if extents is None else 2.0 * extents.size * extents.terms
+    x, weight, *_ = (*layer.inputs, None, None)
+    if x is None or weight is None:
+        return 0.0
+    return float(2 * x.size * weight.size // max(1, x.shape[1]))
 
 
 def _can_compile() -> bool:

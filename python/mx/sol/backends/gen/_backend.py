@@ -9,6 +9,7 @@ import numpy
 
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._node import PRECISION
+from ....graph.lowering._rates import product_of
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import Declined, Value
 from ._chain import Chain, longest
@@ -19,6 +20,7 @@ from ._link import add_step, spec_of
 from ._operators import OPERATORS
 from ._table import SINCE, emit
 from ._target import Target
+from .products import matmul
 from .products.channels_last import saves
 
 
@@ -41,7 +43,11 @@ class GenBackend(Backend):
         return self._target or Target.host()
 
     def saves(self, layer: Any) -> float:
-        """For convolutions of images whose channels are last in memory."""
+        """For convolutions of images whose channels are last in memory, and for products of some
+        rows with constant matrices."""
+        if layer.operator in matmul.OPERATORS:
+            extents = product_of(layer)
+            return 0.0 if extents is None else matmul.saves(extents, self.target)
         if layer.operator != "Conv" or not takes(layer.inputs[0]):
             return 0.0
         x, weight = map(spec_of, layer.inputs[:2])
