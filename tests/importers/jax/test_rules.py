@@ -119,6 +119,9 @@ CASES = {
         x.at[i].set(5.0), x.at[:, i].add(x[:, :1]), x.at[i].set(5.0, mode="clip"),
         jax.vmap(lambda r, k: r.at[k].set(0.0))(x, i[:2])),
         X, np.array([0, 3, 9, -1, -7], "int32")),
+    "filled": (lambda x, i: [x.astype(kind).at[:, i].get(mode="fill")
+                             for kind in ("float32", "int8", "uint8", "int32", "uint32", "bool")],
+               abs(10 * X[0]), np.array([0, 3, 9], "int32")),
     "unique": (lambda i: jnp.unique(i, size=5), np.array([2, 0, 2, 7], "int32")),
     "searched": (lambda x, y: (jnp.searchsorted(jnp.sort(y[0, 0]), x), jnp.histogram(y, 5)[0],
                                lax.lt_to_p.bind(x, x * jnp.nan)), X, Y),

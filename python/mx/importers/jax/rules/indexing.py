@@ -165,6 +165,17 @@ def scatter(b: Builder, call: Equation) -> ir.Value:
     return permuted(b, result, inverse(order))
 
 
+def fill_of(kind: ir.DataType) -> Any:
+    """What JAX has where a window is outside and nothing is said: NaN, the least signed and the
+    greatest unsigned number, and True."""
+    dtype = kind.numpy()
+    if dtype.kind == "b":
+        return True
+    if dtype.kind == "u":
+        return np.iinfo(dtype).max
+    return float("nan") if kind.is_floating_point() else np.iinfo(dtype).min
+
+
 def gather_windows(b: Builder, call: Equation) -> ir.Value:
     """Reads windows of any size."""
     x, indices = call[0], b.cast(call[1], _INT64)
@@ -195,8 +206,7 @@ def gather_windows(b: Builder, call: Equation) -> ir.Value:
     if fits is not None:
         filled = call.param("fill_value")
         if filled is None:
-            is_float = dtype_of(x).is_floating_point()
-            filled = float("nan") if is_float else np.iinfo(dtype_of(x).numpy()).min
+            filled = fill_of(dtype_of(x))
         wide = b.reshape(fits, [*windows.count, *[1] * (len(axes) - len(outer))])
         shape = result.shape
         result = b.Where(wide, result, b.constant(filled, dtype_of(x)))

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from ..._builder import Size, dtype_of, rank_of, shape_of
 from ..._layout import behind, inverse, permuted
 from .._call import Builder, Equation, Unsupported, rule
-from .indexing import gather_windows
+from .indexing import fill_of, gather_windows
 
 _INT64 = ir.DataType.INT64
 _LAST = 2**63 - 1
@@ -228,8 +228,7 @@ def gather(b: Builder, call: Equation) -> ir.Value:
         wide: list[Size] = [*b.sizes(indices)[:-1], *[1] * len(offsets)]
         filled = call.param("fill_value")
         if filled is None:
-            is_float = dtype_of(x).is_floating_point()
-            filled = float("nan") if is_float else np.iinfo(dtype_of(x).numpy()).min
+            filled = fill_of(dtype_of(x))
         chosen = b.reshape(fits, wide) if offsets else fits
         result, narrow = b.Where(chosen, result, b.constant(filled, dtype_of(x))), result
         result.shape = narrow.shape
