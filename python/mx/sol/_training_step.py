@@ -30,6 +30,6 @@ def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike =
     A plan is made for each combination of shapes. Raises TypeError for what is no model or
     optimizer, for an optimizer whose step needs a closure, and where the loss is no number.
     """
-    return reader_of(model).training_step(
+    return reader_of(model, "training_step").training_step(
         model, loss, optimizer, _device.find(device), PASSES.enabled
     )

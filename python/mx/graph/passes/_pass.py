@@ -12,11 +12,24 @@ from .._summary import label_of
 
 @dataclass(frozen=True)
 class Pass:
-    """A step over a model, which it changes; returns the names of nodes that are gone."""
+    """A step over a model, which it changes; returns the names of nodes that are gone.
+
+    TypeError for a name or a description that is no text, and where `run` cannot be called.
+    """
 
     name: str
     description: str
     run: Callable[[onnx_ir.Model], Sequence[str]]
+
+    def __post_init__(self) -> None:
+        texts = {"name": self.name, "description": self.description}
+        for argument, given in texts.items():
+            if not isinstance(given, str):
+                kind = type(given).__name__
+                raise TypeError(f"Pass: {argument}: expected a str, got {kind}")
+        if not callable(self.run):
+            kind = type(self.run).__name__
+            raise TypeError(f"Pass: run: expected a function of a model, got {kind}")
 
 
 def library_pass(*passes: onnx_ir.passes.InPlacePass) -> Callable[[onnx_ir.Model], list[str]]:

@@ -18,12 +18,11 @@ class Device:
     def set(self, device_type: str | Context, device_id: int = 0) -> None:
         """Has models that are optimized from now on executed on a device: "cpu" or an accelerator.
 
-        RuntimeError where no accelerator of that name is loaded or can be found.
+        RuntimeError where no accelerator of that name is loaded or can be found; TypeError for
+        anything but a name and a number, or a context.
         """
-        if isinstance(device_type, str):
-            self._context = context_of((device_type, device_id))
-        else:
-            self._context = context_of(device_type)
+        given = (device_type, device_id) if isinstance(device_type, str) else device_type
+        self._context = context_of(given, "sol.device.set: device_type")
 
     def get(self) -> Context:
         """The context that is set."""
@@ -37,15 +36,15 @@ class Device:
         return f"sol.device: {self._context}"
 
 
-def context_of(device: Context | str | tuple[str, int]) -> Context:
-    """A context for what stands for one."""
+def context_of(device: Context | str | tuple[str, int], argument: str = "sol: device") -> Context:
+    """A context for what stands for one. TypeError, which names the argument, for anything else."""
     if isinstance(device, Context):
         return device
     pair = device if isinstance(device, tuple) and len(device) == 2 else (device, 0)
     name, number = pair
     if not isinstance(name, str) or not isinstance(number, int):
         raise TypeError(
-            f"sol: device: expected a context, a name, or a name and a number, got {device!r}"
+            f"{argument}: expected a context, a name, or a name and a number, got {device!r}"
         )
     return cpu(number) if name == "cpu" else acc(name, number)
 

@@ -26,10 +26,11 @@ frameworks: Registry[Framework] = registry_of(
 )
 
 
-def reader_of(model: object) -> Framework:
-    """The framework that a model is of. TypeError where it is of none."""
+def reader_of(model: object, function: str = "optimize") -> Framework:
+    """The framework that a model is of. TypeError, in the name of a function of `mx.sol`, where it
+    is of none."""
     for one in frameworks:
         if one.reads(model):
             return one
     known = "; ".join(one.models for one in frameworks if one.models)
-    raise TypeError(f"sol.optimize: model: expected {known}; got {type(model).__name__}")
+    raise TypeError(f"sol.{function}: model: expected {known}; got {type(model).__name__}")
