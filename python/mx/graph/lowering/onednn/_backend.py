@@ -13,7 +13,7 @@ from .._value import Declined, Value
 
 # The instruction for the larger of a NaN and a number, which these begin with, gives the number.
 _LOSES_NAN = """
-    Clip Exp GRU GlobalMaxPool HardSigmoid LSTM LogSoftmax MaxPool RNN Relu Sigmoid Softmax
+    Clip Exp GRU GlobalMaxPool HardSigmoid LSTM MaxPool RNN Relu Sigmoid Softmax
 """.split()
 ONEDNN = Backend("onednn", loses_nan=frozenset(_LOSES_NAN))
 rule = ONEDNN.rule

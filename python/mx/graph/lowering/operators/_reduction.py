@@ -167,7 +167,9 @@ def _scan(function: Any, neutral: int) -> Any:
         given = axis_slice(to, x, along, backwards) if reverse else x
         # Sums of few bits do not grow any more before long.
         wide = widened(to, given)
-        made = cast(to, to.call(function, wide, axis=along, dtype=wide.dtype), x.dtype)
+        # Each result has the errors of those before it.
+        dtype = "float64" if wide.dtype == "float32" else wide.dtype
+        made = cast(to, to.call(function, wide, axis=along, dtype=dtype), x.dtype)
         if exclusive and x.shape[along]:
             shape = list(x.shape)
             shape[along] = 1

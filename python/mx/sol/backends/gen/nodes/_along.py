@@ -34,12 +34,14 @@ def _running(operator: str) -> Any:
         before, extent, behind = around(x.shape, _axis(axes[0], len(x.shape)))
         kind = type_of(x.dtype)
         wide = "" if kind.is_float else "(uint64_t)"
-        joined = f"({kind.value})({wide}total {sign} {wide}v)"
+        # Each result has the errors of those before it.
+        sums = "double" if kind.is_float else kind.value
+        joined = f"({sums})({wide}total {sign} {wide}v)"
         if not kind.is_float:  # of few bits, sums would not grow any more before long
             joined = kind.rounded(joined)
         at = f"{extent} - 1 - k" if attributes.get("reverse", 0) else "k"
         steps = [f"const {kind.value} v = {kind.load('x[at]')};", f"total = {joined};"]
-        stored = f"y[at] = {kind.store('total')};"
+        stored = f"y[at] = {kind.store(f'({kind.value})total')};"
         if attributes.get("exclusive", 0):
             steps = [steps[0], stored, steps[1]]
         else:
@@ -49,7 +51,7 @@ def _running(operator: str) -> Any:
             f" {max(behind, 1)};",
             f"const {kind.memory} *const x = (const {kind.memory} *)in[0] + from;",
             f"{kind.memory} *const y = ({kind.memory} *)out[0] + from;",
-            f"{kind.value} total = {start};",
+            f"{sums} total = {start};",
             f"for (int64_t k = 0; k < {extent}; ++k) {{",
             f"  const int64_t at = ({at}) * {behind};",
             *(f"  {line}" for line in steps),
