@@ -71,7 +71,7 @@ def optimize(
             f"sol.optimize: kwargs: expected arguments by name, got {type(kwargs).__name__}"
         )
     # For other frameworks torch's own way through an optimized module of torch can be read.
-    if framework is None and any(not name for name, _ in _parts(model)):
+    if framework is None and _is_optimized(model):
         raise TypeError(
             "sol.optimize: model: expected one that is not optimized, got what sol.optimize has"
             " returned: optimize what that was made of"
@@ -124,16 +124,23 @@ def parts_of(model: Any, function: str) -> list[tuple[str, Any]]:
 
     TypeError where it is nothing that `optimize` has returned.
     """
-    found = _parts(model)
-    if not found:
-        raise TypeError(
-            f"sol.{function}: expected what sol.optimize has returned, got {type(model).__name__}"
-        )
-    return found
+    for one in frameworks:
+        found = one.parts(model)
+        if found:
+            return found
+    raise TypeError(
+        f"sol.{function}: expected what sol.optimize has returned, got {type(model).__name__}"
+    )
 
 
-def _parts(model: Any) -> list[tuple[str, Any]]:
-    return next((found for one in frameworks if (found := one.parts(model))), [])
+def _is_optimized(model: Any) -> bool:
+    """Whether a model itself is what `optimize` returns. Frameworks behind that of the model are
+    not asked, as they would have to be imported."""
+    for one in frameworks:
+        found = one.parts(model)
+        if found or one.reads(model):
+            return any(not name for name, _ in found or ())
+    return False
 
 
 def refresh(model: Any) -> None:
