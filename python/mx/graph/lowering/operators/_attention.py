@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
-
 import ffi
 
 from .... import numpy as np
@@ -73,7 +71,7 @@ def _of_nothing(to: Lowering, q: Value, k: Value, v: Value, heads: int, kv_heads
     shape = (*q.shape[:-1], size)
     if math.prod(shape) and k.shape[-2]:
         raise Declined("no elements")
-    made: Value = to.call(np.copy, to.constant(numpy.zeros(shape, "float32")))
+    made: Value = to.call(np.full, shape, 0.0, dtype="float32")
     return made
 
 

@@ -31,9 +31,10 @@ def saves(extents: Extents, target: Target) -> float:
     """The part of the time of a product that is expected to be saved, beside libraries: they pack a
     constant matrix beforehand for AVX-512, and by each run for processors without."""
     weights = extents.columns * extents.terms
-    is_packed = target.name == "avx2" and extents.is_constant and extents.dtype == "float32"
-    is_some = 2 <= extents.rows <= _MOST_ROWS and weights >= _FEWEST_WEIGHTS
-    return _SAVED if is_packed and is_some and extents.count == 1 else 0.0
+    is_packed_by_runs = target.name == "avx2" and extents.is_constant
+    is_one = extents.count == 1 and extents.dtype == "float32"
+    has_some_rows = 2 <= extents.rows <= _MOST_ROWS and weights >= _FEWEST_WEIGHTS
+    return _SAVED if is_packed_by_runs and is_one and has_some_rows else 0.0
 
 
 def _starts(batch: tuple[int, ...], own: tuple[int, ...], size: int) -> tuple[int, ...]:
