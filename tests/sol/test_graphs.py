@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy
 import pytest
+import torch
 
 import mx
 from mx import sol
+from mx.graph import GraphError
 from tests.graph.build import graph_of
 
 TEXT = """g (float[N,4] x, float[M,4] y) => (float[N,3] z, float[M,4] s)
@@ -118,3 +122,110 @@ def test_symbols() -> None:
     fast = sol.optimize((net, params), X)
     numpy.testing.assert_array_equal(fast(X), [[5, 0, 6]] * 2)
     numpy.testing.assert_array_equal(fast(data=X), [[5, 0, 6]] * 2)
+
+
+A, B = mx.sym.var("a"), mx.sym.var("b")
+SHARED = mx.sym.var("w")
+DENSE = mx.sym.FullyConnected(A, num_hidden=3, name="fc")
+# A label stands between the inputs, and an auxiliary state behind both.
+SEVERAL = mx.sym.Group(
+    [
+        mx.sym.LinearRegressionOutput(mx.sym.sum(A, axis=1), mx.sym.var("label")),
+        mx.sym.BatchNorm(B * 2, name="bn", fix_gamma=False),
+        mx.sym.dot(mx.sym.tanh(mx.sym.dot(A, SHARED)), SHARED),
+    ]
+)
+STATES = {"bn_moving_mean": numpy.float32([1, 2]), "bn_moving_var": numpy.float32([3, 8])}
+PARAMS = {
+    "w": numpy.arange(9, dtype="float32").reshape(3, 3) / 9,
+    "bn_gamma": numpy.float32([2, -1]),
+    "bn_beta": numpy.float32([0, 5]),
+}
+
+
+def several(a, b):
+    tensors = {name: torch.tensor(x).double() for name, x in (PARAMS | STATES).items()}
+    mean, var = tensors["bn_moving_mean"], tensors["bn_moving_var"]
+    normal = tensors["bn_gamma"] * (b * 2 - mean) / (var + 1e-3).sqrt() + tensors["bn_beta"]
+    return a.sum(1), normal, (a @ tensors["w"]).tanh() @ tensors["w"]
+
+
+@pytest.mark.parametrize("length", [2, 5])
+def test_inputs_of_symbols(length) -> None:
+    rng = numpy.random.default_rng(0)
+    example = rng.random((4, 3), "float32"), rng.random((4, 2), "float32")
+    a, b = (torch.tensor(x[:1]).repeat(length, 1).requires_grad_() for x in example)
+    there = sol.optimize((SEVERAL, PARAMS, STATES), *example, framework="torch", vdims=[True])
+    found = there(a, b)
+    twice = [x.detach().double().requires_grad_() for x in (a, b)]
+    expected = several(*twice)
+    sum((one**2).sum() for one in found).backward()
+    sum((one**2).sum() for one in expected).backward()
+    for one, other in zip(
+        (*found, a.grad, b.grad), (*expected, *(x.grad for x in twice)), strict=True
+    ):
+        torch.testing.assert_close(one, other.float(), rtol=1e-5, atol=1e-5)
+
+
+def test_blocked_gradients_of_symbols() -> None:
+    there = sol.optimize(mx.sym.BlockGrad(A * 2) * A, X, framework="torch")
+    x = torch.rand(2, 4, requires_grad=True)
+    there(x).sum().backward()
+    torch.testing.assert_close(x.grad, 2 * x.detach())
+
+
+@pytest.mark.parametrize(
+    ("symbol", "shapes", "options", "text", "others"),
+    [
+        (A * 2 + B, [(2, 4), (2, 4)], {"vdims": [True]}, "a [#0, 4] b [#0, 4]", [(7, 4), (7, 4)]),
+        (A * 2 + B, [(2, 4), (1, 4)], {"vdims": [True]}, "a [#0, 4] b [1, 4]", [(3, 4), (1, 4)]),
+        (DENSE, [(2, 4), (3, 4), (3,)], {"batch_size": 5}, "a [#0, 4] fc_weight [3, 4] fc_bias [3]",
+         [(5, 4), (3, 4), (3,)]),
+        # With a hidden layer as long as the batch it cannot be told which is which.
+        (DENSE, [(3, 3), (3, 3), (3,)], {}, "a [3, 3] fc_weight [3, 3] fc_bias [3]",
+         [(3, 3), (3, 3), (3,)]),
+        (A.reshape(shape=(2, -1)), [(2, 3)], {}, "a [2, 3]", [(2, 3)]),
+        (mx.sym.var("own", shape=(2, 3)) * 2, [], {}, "own [2, 3]", [(2, 3)]),
+    ],
+)  # fmt: skip
+def test_dimensions_of_symbols(symbol, shapes, options, text, others) -> None:
+    fast = sol.optimize(symbol, *(numpy.ones(shape, "float32") for shape in shapes), **options)
+    inputs = sol.report(fast).dimensions.inputs
+    assert (
+        " ".join(f"{name} {list(shape)}" for name, shape in inputs.items()).replace("'", "") == text
+    )
+    fast(*(numpy.ones(shape, "float32") for shape in others))
+
+
+WRONG_SYMBOLS = [
+    ((DENSE, {}, {}, {}), (X,), {}, TypeError, "expected (symbol, arg_params, aux_params)"),
+    ((DENSE, [X]), (X,), {}, TypeError, "arg_params: expected arrays by name, got list"),
+    ((DENSE, {}, 3), (X,), {}, TypeError, "aux_params: expected arrays by name, got int"),
+    ((DENSE, None), (X,), {}, TypeError, "fc: input 'fc_weight' is missing"),
+    ((DENSE, {"fc_bias": "abc"}), (X,), {}, GraphError, "'fc_bias': expected an array of numbers"),
+    (
+        DENSE,
+        (X,),
+        {"data": X},
+        TypeError,
+        "there is no input 'data': ['a', 'fc_weight', 'fc_bias']",
+    ),
+    (SEVERAL, (), {"label": X}, TypeError, "there is no input 'label': ['a', 'b', 'bn_gamma'"),
+    (DENSE, (), {}, ValueError, "the number of axes of input 'a' is unknown: give an example"),
+    (A * 2, (X, X), {}, TypeError, "expected 1 inputs, got 2"),
+]
+
+
+@pytest.mark.parametrize(("model", "example", "kwargs", "kind", "text"), WRONG_SYMBOLS)
+def test_wrong_symbols(model, example, kwargs, kind, text) -> None:
+    with pytest.raises(kind, match=re.escape(text)):
+        sol.optimize(model, *example, kwargs=kwargs)
+
+
+def test_lengths_of_symbols_are_rejected_with_the_reason() -> None:
+    x = X[:, :3]
+    fast = sol.optimize(A.reshape(shape=(2, -1)), x)
+    with pytest.raises(ValueError, match="axis 0: expected 2, got 3: node 'reshape.*Reshape takes"):
+        fast(x[[0, 0, 0]])
+    with pytest.raises(ValueError, match="axis 1: expected 3, got 4: reshape.* converted for it"):
+        fast(X)

@@ -3,7 +3,7 @@
 `mx.sym` and `mx.model` are what users have of it.
 """
 
-from .conversion import convert, make_graph, to_onnx
+from .conversion import convert, make_graph, only_in_training, to_onnx
 from .exporting import from_graph
 from .params import load_arrays, load_params, save_arrays, save_params
 from .symbol_json import read_json, write_json
@@ -14,6 +14,7 @@ __all__ = [
     "load_arrays",
     "load_params",
     "make_graph",
+    "only_in_training",
     "read_json",
     "save_arrays",
     "save_params",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -154,8 +155,10 @@ def _as_outputs(values: Sequence[ir.Value], nodes: list[ir.Node], names: _Names)
     return outputs
 
 
-def to_onnx(graph: Graph) -> Graph:
+def to_onnx(graph: Graph, stops: bool = False) -> Graph:
     """A graph of ONNX's operators out of one of MXNet's nodes; other nodes stay as they are.
+
+    With `stops` what ends gradients is a node of the domain mxffi.sol.
 
     GraphError names the node where an operator has no rule, where its rule has to know more of the
     shapes, or where something contradicts it.
@@ -169,7 +172,7 @@ def to_onnx(graph: Graph) -> Graph:
     for node in source:
         given = [None if value is None else _made(made, value) for value in node.inputs]
         if is_of_mxnet(node):
-            new_nodes, found = _expanded(node, [v for v in given if v is not None])
+            new_nodes, found = _expanded(node, [v for v in given if v is not None], stops)
         else:
             new_nodes, found = _kept(node, given)
         # What an output is called is known before what the values between are.
@@ -228,7 +231,9 @@ def _copied(value: ir.Value, made: dict[int, ir.Value], names: _Names) -> ir.Val
     return copy
 
 
-def _expanded(node: ir.Node, inputs: Sequence[ir.Value]) -> tuple[list[ir.Node], list[ir.Value]]:
+def _expanded(
+    node: ir.Node, inputs: Sequence[ir.Value], stops: bool
+) -> tuple[list[ir.Node], list[ir.Value]]:
     operator = operator_of(node)
     if operator is None:
         raise GraphError(
@@ -237,7 +242,7 @@ def _expanded(node: ir.Node, inputs: Sequence[ir.Value]) -> tuple[list[ir.Node],
         )
     parameters = parse(node, operator)
     named_inputs(node, operator, parameters, inputs)
-    return expand(operator, str(node.name), parameters, inputs)
+    return expand(operator, str(node.name), parameters, inputs, stops)
 
 
 def _kept(node: ir.Node, inputs: Sequence[ir.Value | None]) -> tuple[list[ir.Node], list[ir.Value]]:
@@ -282,9 +287,26 @@ def convert(
     dtypes: Mapping[str, str] | None = None,
     params: Mapping[str, Any] | None = None,
     name: str = "symbol",
+    stops: bool = False,
 ) -> Graph:
-    """The graph of ONNX's operators of heads; the arguments are those of `make_graph`."""
-    return to_onnx(make_graph(heads, shapes, dtypes, params, name))
+    """The graph of ONNX's operators of heads; the arguments are those of `make_graph` and of
+    `to_onnx`."""
+    return to_onnx(make_graph(heads, shapes, dtypes, params, name), stops)
 
 
-__all__ = ["convert", "make_graph", "to_onnx"]
+def only_in_training(heads: Sequence[ir.Value]) -> set[str]:
+    """The names of variables of which inference needs nothing, as labels."""
+    read, unread = set[str](), set[str]()
+    for node in in_order(heads):
+        if not isinstance(node, ir.Node):
+            continue
+        operator = operator_of(node)
+        names = () if operator is None else operator.inputs(parse(node, operator))
+        ignored = () if operator is None else operator.only_training
+        for name, value in zip_longest(names, node.inputs):
+            if value is not None and value.producer() is None:
+                (unread if name in ignored else read).add(str(value.name))
+    return unread - read - {str(head.name) for head in heads}
+
+
+__all__ = ["convert", "make_graph", "only_in_training", "to_onnx"]

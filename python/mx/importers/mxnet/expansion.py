@@ -98,7 +98,10 @@ class Expansion:
         node: str,
         parameters: Parameters,
         inputs: Sequence[ir.Value],
+        stops: bool = False,
     ) -> None:
+        # Whether what ends gradients is a node of the domain mxffi.sol.
+        self.stops = stops
         self.operator, self.node = operator, node
         self.p = parameters
         self.inputs = list(inputs)
@@ -129,6 +132,14 @@ class Expansion:
             ) from error
         self.nodes.append(node)
         return node.outputs
+
+    def stop(self, value: ir.Value) -> ir.Value:
+        """The value, through which no gradient goes."""
+        node = ir.node("StopGradient", [value], domain="mxffi.sol")
+        (made,) = node.outputs
+        made.type, made.shape = value.type, value.shape
+        self.nodes.append(node)
+        return made
 
     def constant(self, value: Any, dtype: ir.DataType | str) -> ir.Value:
         """A constant of a data type."""
@@ -238,10 +249,14 @@ class Expansion:
 
 
 def expand(
-    operator: Operator, node: str, parameters: Parameters, inputs: Sequence[ir.Value]
+    operator: Operator,
+    node: str,
+    parameters: Parameters,
+    inputs: Sequence[ir.Value],
+    stops: bool = False,
 ) -> tuple[list[ir.Node], list[ir.Value]]:
     """The nodes that one of MXNet's becomes, and its outputs; GraphError where it cannot."""
-    expansion = Expansion(operator, node, parameters, inputs)
+    expansion = Expansion(operator, node, parameters, inputs, stops)
     if operator.expand is None:
         raise expansion.error("expected an operator with a rule for ONNX")
     try:

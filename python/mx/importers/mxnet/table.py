@@ -181,6 +181,8 @@ class Operator:
     initial: Mapping[str, str]
     expand: Callable[[Expansion], ir.Value | Sequence[ir.Value]] | None
     variadic: bool = False
+    # Arguments that only training reads.
+    only_training: Names = ()
 
     def parse(self, attributes: Mapping[str, object]) -> Parameters:
         """The parameters of a node, with the defaults of those that it lacks.
@@ -256,12 +258,14 @@ def register(
     initial: Mapping[str, str] | None = None,
     aliases: str = "",
     variadic: bool = False,
+    only_training: str = "",
 ) -> Callable[[E], E]:
     """Adds the operator whose `expand` is the function below to the table.
 
     `aliases` are the further names that files have for it. `dtypes` are those of arguments that
     do not have the data type of the first, `initial` the initializers, as MXNet writes them, of
-    those that have one of their own. `variadic` says that `num_args` counts the arguments.
+    those that have one of their own. `variadic` says that `num_args` counts the arguments,
+    `only_training` names those of which inference needs nothing.
     """
 
     def add(expand: E) -> E:
@@ -278,6 +282,7 @@ def register(
             initial or {},
             expand,
             variadic,
+            tuple(only_training.split()),
         )
         for known in (name, *aliases.split()):
             if known in TABLE:

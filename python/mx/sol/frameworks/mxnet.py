@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from ...symbol import Symbol
 from ._framework import Framework, Source
-from ._graph_source import GraphSource
+from ._symbol_source import SymbolSource
 
 if TYPE_CHECKING:
     from .._compiled import Compiled
@@ -28,20 +26,22 @@ class MXNet(Framework):
         return isinstance(first, Symbol)
 
     def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
-        """The graph of a symbol, for the shapes of the example."""
+        """The symbol with its parameters and an example of its inputs."""
         symbol, *params = model if isinstance(model, tuple) else (model,)
+        if len(params) > 2:
+            raise TypeError(
+                "sol.optimize: model: expected (symbol, arg_params, aux_params), got a tuple of"
+                f" {len(model)}"
+            )
         known: dict[str, Any] = {}
-        for arrays in params:
-            known |= arrays
-        inputs = [name for name in symbol.list_arguments() if name not in known]
-        given = dict(zip(inputs, args, strict=False)) | dict(kwargs)
-        arrays = {name: numpy.asarray(array) for name, array in given.items()}
-        graph = symbol.to_graph(
-            shapes={name: array.shape for name, array in arrays.items()},
-            types={name: array.dtype for name, array in arrays.items()},
-            params=known,
-        )
-        return GraphSource(graph, args, kwargs)
+        for name, arrays in zip(("arg_params", "aux_params"), params, strict=False):
+            if not isinstance(arrays, Mapping | None):
+                raise TypeError(
+                    f"sol.optimize: model: {name}: expected arrays by name, got"
+                    f" {type(arrays).__name__}"
+                )
+            known |= arrays or {}
+        return SymbolSource(symbol, known, args, kwargs)
 
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """ValueError: symbols have no nodes for what passes make."""

@@ -264,6 +264,7 @@ LOSS = (
     LOSS,
     "data label",
     shapes=_label_shapes,
+    only_training="label",
     aliases="Softmax",
 )
 def softmax_output(x: Expansion) -> ir.Value:
@@ -295,6 +296,7 @@ SCALE = (optional("grad_scale", "float", 1.0),)
     SCALE,
     "data label",
     shapes=_regression_shapes,
+    only_training="label",
 )
 def linear_regression_output(x: Expansion) -> ir.Value:
     return x.op("Identity", x.inputs[0])
@@ -306,6 +308,7 @@ def linear_regression_output(x: Expansion) -> ir.Value:
     SCALE,
     "data label",
     shapes=_regression_shapes,
+    only_training="label",
 )
 def mae_regression_output(x: Expansion) -> ir.Value:
     return x.op("Identity", x.inputs[0])
@@ -317,6 +320,7 @@ def mae_regression_output(x: Expansion) -> ir.Value:
     SCALE,
     "data label",
     shapes=_regression_shapes,
+    only_training="label",
 )
 def logistic_regression_output(x: Expansion) -> ir.Value:
     return x.op("Sigmoid", x.inputs[0])
@@ -332,6 +336,7 @@ def logistic_regression_output(x: Expansion) -> ir.Value:
     ],
     "data label",
     shapes=_svm_shapes,
+    only_training="label",
 )
 def svm_output(x: Expansion) -> ir.Value:
     return x.op("Identity", x.inputs[0])
@@ -366,7 +371,13 @@ _same(
     ],
 )
 _same("make_loss", "The data, which training takes as a loss.")
-_same("BlockGrad", "The data, through which no gradient goes.", aliases="stop_gradient")
+
+
+@register("BlockGrad", "The data, through which no gradient goes.", aliases="stop_gradient")
+def block_grad(x: Expansion) -> ir.Value:
+    return x.stop(x.inputs[0]) if x.stops else x.op("Identity", x.inputs[0])
+
+
 _same("_copy", "The data.", aliases="identity _npi_copy _np_copy")
 _same(
     "IdentityAttachKLSparseReg",
