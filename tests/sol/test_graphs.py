@@ -83,6 +83,47 @@ def test_what_is_rejected(args, kwargs, kind, text) -> None:
         sol.optimize(graph_of(TEXT))(*args, **kwargs)
 
 
+# Two nodes of one operator have no names, and a length is in two inputs.
+TIED = """g (float[N,4] x, int64[N] k) => (float[N,4] z) <int64[1] ax = {1}> {
+ f = Cast <to = 1> (k)
+ u = Unsqueeze(f, ax)
+ a = Mul(x, u)
+ b = Sqrt(a)
+ z = Mul(b, b)
+}"""
+K = numpy.ones(2, "int64")
+
+
+@pytest.mark.parametrize(
+    ("example", "kind", "text"),
+    [
+        ((X, numpy.ones(3, "int64")), ValueError, "input 'k': axis 0: expected 2, as N is"),
+        ((X, K.astype("int32")), TypeError, "input 'k': expected int64, got an example of int32"),
+        ((X.astype("float64"), K), TypeError, "input 'x': expected float32, got an example of"),
+        ((X[0], K), ValueError, "input 'x': expected 2 axes, got an example of shape"),
+        ((X, K), None, ""),
+    ],
+)
+def test_examples_that_do_not_fit(example, kind, text) -> None:
+    if kind is None:
+        fast = sol.optimize(graph_of(TIED), *example, vdims=True)
+        numpy.testing.assert_allclose(fast(X[[0, 1, 0]], K[[0, 1, 0]]), X[[0, 1, 0]])
+        with pytest.raises(ValueError, match="input 'k': axis 0: expected 1, got 2: #0 is 1 in an"):
+            fast(X[:1], K)
+        return
+    with pytest.raises(kind, match=text):
+        sol.optimize(graph_of(TIED), *example, vdims=True)
+
+
+def test_nodes_without_names_have_gradients() -> None:
+    there = sol.optimize(graph_of(TIED), X, K, framework="torch", vdims=True)
+    for length in (2, 5):
+        x = torch.rand(length, 4, requires_grad=True)
+        there(x, torch.arange(1, length + 1)).sum().backward()
+        expected = torch.arange(1, length + 1).float()[:, None].expand(-1, 4)
+        torch.testing.assert_close(x.grad, expected)
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [

@@ -34,6 +34,12 @@ class GraphSource(Source):
         self.example = None
         if args or kwargs:
             self.example = list(map(numpy.asarray, self.flatten(args, kwargs)))
+            for spec, array in zip(graph.inputs, self.example, strict=True):
+                if array.dtype.kind in "fiub" and spec.dtype not in (None, str(array.dtype)):
+                    raise TypeError(
+                        f"sol.optimize: {self.name}: input {spec.name!r}: expected {spec.dtype},"
+                        f" got an example of {array.dtype}"
+                    )
         self._dimensions = self._find_dimensions()
 
     def dimensions(self) -> Dimensions:
@@ -69,7 +75,12 @@ class GraphSource(Source):
                 shape.append(name)
                 if isinstance(name, str):
                     told = None if example is None else int(example[axis])
-                    lengths[name] = lengths.get(name) or told
+                    if lengths.setdefault(name, told) != told:
+                        raise ValueError(
+                            f"sol.optimize: {self.name}: input {spec.name!r}: axis {axis}: expected"
+                            f" {lengths[name]}, as {name} is in an axis before, got an example of"
+                            f" shape {example}"
+                        )
             shapes.append(tuple(shape))
         outputs = [
             tuple("?" if extent is None else extent for extent in spec.shape or ("...",))

@@ -137,12 +137,17 @@ def _sources(graph: Graph, wrt: Sequence[str]) -> list[ir.Value]:
 
 
 def _names(graph: Graph) -> Names:
-    names = Names()
+    """All names of a graph, in which each node has one of its own afterwards: `Joint.split` finds
+    them by it, and models that are no files need not have any."""
+    names, seen = Names(), set[str]()
     inside = graph.model.graph
     for value in (*inside.inputs, *inside.initializers.values()):
         names.new(value.name or "")
     for node in ir.traversal.RecursiveGraphIterator(inside):
-        names.new(node.name or "")
+        own = names.new(node.name or node.op_type)
+        if not node.name or node.name in seen:
+            node.name = own
+        seen.add(node.name)
         for value in node.outputs:
             names.new(value.name or "")
         for attribute in node.attributes.values():
