@@ -316,6 +316,45 @@ def test_in_what_jax_compiles() -> None:
     np.testing.assert_allclose(each, EXPECTED, rtol=1e-5, atol=1e-5)
 
 
+@jax.jit
+def jax_loss(params, batch, rate):
+    hidden = jnp.tanh(batch["x"] @ params["w"] + params["b"])
+    return rate * ((hidden - batch["y"]) ** 2).mean(), hidden
+
+
+@jax.jit
+def jax_table(table, tokens, x):
+    return table[tokens] + x
+
+
+def jax_arguments(function, batch: int) -> tuple:
+    """Arguments whose batch has this length; the first one is fixed."""
+    if function is jax_table:
+        return jnp.ones((5, 3)), jnp.arange(batch), jnp.ones((batch, 3))
+    params = {"w": jnp.ones((3, 4)) / 4, "b": jnp.arange(4.0)}
+    return params, {"x": jnp.ones((batch, 3)), "y": jnp.ones((batch, 4))}, jnp.float32(0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "batch", "lengths"),
+    # A parameter is as long as the batch by chance, and a table may be of any length.
+    [(jax_loss, 8, (8,)), (jax_loss, 4, (4,)), (jax_table, 2, (5, 2))],
+)
+def test_which_first_axes_vary_in_jax(function, batch, lengths) -> None:
+    fast = sol.optimize(function, *jax_arguments(function, batch), vdims=True)
+    assert sol.report(fast).dimensions.lengths == lengths
+
+    def loss(call, first, *rest):
+        return sum(part.sum() for part in jax.tree.leaves(call(first, *rest)))
+
+    for length in (batch, 1, 3):
+        given = jax_arguments(function, length)
+        found, expected = (
+            jax.value_and_grad(partial(loss, call))(*given) for call in (fast, function)
+        )
+        jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-5), found, expected)
+
+
 # What goes wrong ------------------------------------------------------------------------------
 
 

@@ -62,6 +62,11 @@ class Traced:
             names.append("_".join([first, *map(key_text, path)]))
         return [names[n] for n in self.positions]
 
+    def arguments(self) -> list[tuple[Any, ...]]:
+        """Which argument each array is, or is in."""
+        found, _ = tree_util.tree_flatten_with_path((self.args, self.kwargs))
+        return [found[n][0][:2] for n in self.positions]
+
     def weights(self) -> list[tuple[str, Any]]:
         """The arrays that are bound, by the names of the parameters and the keys to them."""
         found, _ = tree_util.tree_flatten_with_path(self._bound)

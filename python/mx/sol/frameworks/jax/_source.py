@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import jax
@@ -29,44 +30,69 @@ class JaxSource(Source):
         self.example = [numpy.asarray(one, dtype) for one, dtype in zip(given, dtypes, strict=True)]
         self._shapes: list[tuple[int, ...]] = [array.shape for array in self.example]
         self._dimensions: Dimensions | None = None
+        # The inputs whose first axis is #0, #1, ...
+        self._together: list[list[int]] = []
 
     def dimensions(self) -> Dimensions:
-        """The first axis of all inputs, where they have the same and the function takes others."""
+        """The first axes of inputs that are as long, where the function takes others."""
         if self._dimensions is None:
             self._dimensions = self._find_dimensions()
         return self._dimensions
 
     def _find_dimensions(self) -> Dimensions:
         traced, shapes = self.traced, self._shapes
-        names = traced.paths
-        first = {shape[0] for shape in shapes if shape}
         own = self._result_shapes(shapes)
-        outputs: list[Shape] = list(own)
         inputs: list[Shape] = list(shapes)
-        lengths: tuple[int, ...] = ()
-        why = "the function is traced for the lengths of its example"
-        if len(first) == 1 and all(shapes):
-            (length,) = first
+        outputs: list[Shape] = list(own)
+        why = dict[str, str]()
+        for length in dict.fromkeys(shape[0] for shape in shapes if shape):
+            numbers, found = self._find_together(length)
+            if isinstance(found, str):
+                why |= {traced.paths[n]: found for n in numbers}
+                continue
+            name = f"#{len(self._together)}"
+            self._together.append(numbers)
+            for n in numbers:
+                inputs[n] = (name, *shapes[n][1:])
+            outputs = [
+                tuple(map(_extent, shape, repeat(name), repeat(length), *three))
+                for shape, *three in zip(outputs, own, *found, strict=True)
+            ]
+        return Dimensions(
+            dict(zip(traced.paths, inputs, strict=True)),
+            dict(zip(output_names(traced.outputs), outputs, strict=True)),
+            tuple(shapes[numbers[0]][0] for numbers in self._together),
+            lambda name, axis: (
+                why[name] if axis == 0 and name in why else f"{self.name} is traced for it"
+            ),
+        )
+
+    def _find_together(self, length: int) -> tuple[list[int], Any]:
+        """The inputs whose first axis varies together, and the shapes of results for one and two
+        more; or why it cannot.
+
+        These are all inputs that are as long, or else those in arguments that have no others: what
+        is as long by chance is a parameter most often, which stands among others of its kind.
+        """
+        shapes, arguments = self._shapes, self.traced.arguments()
+        every = [n for n, shape in enumerate(shapes) if shape[:1] == (length,)]
+        mixed = {arguments[n] for n in range(len(shapes)) if n not in every}
+        rest = [n for n in every if arguments[n] not in mixed]
+        why = ""
+        for numbers in (every, rest) if 0 < len(rest) < len(every) else (every,):
             try:
-                longer = [
-                    self._result_shapes([(length + more, *shape[1:]) for shape in shapes])
+                return numbers, [
+                    self._result_shapes(
+                        [
+                            (length + more, *shape[1:]) if n in numbers else shape
+                            for n, shape in enumerate(shapes)
+                        ]
+                    )
                     for more in (1, 2)
                 ]
             except Exception as error:  # whatever the function raises for another length
-                why = str(error).split("\n")[0]
-            else:
-                inputs = [("#0", *shape[1:]) for shape in shapes]
-                outputs = [
-                    tuple(_extent(length, *found) for found in zip(*three, strict=True))
-                    for three in zip(own, *longer, strict=True)
-                ]
-                lengths = (length,)
-        return Dimensions(
-            dict(zip(names, inputs, strict=True)),
-            dict(zip(output_names(traced.outputs), outputs, strict=True)),
-            lengths,
-            lambda name, axis: why if axis == 0 else f"{self.name} is traced for it",
-        )
+                why = why or str(error).split("\n")[0]
+        return every, why
 
     def _result_shapes(self, shapes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         traced = self.traced
@@ -76,11 +102,13 @@ class JaxSource(Source):
 
     def parse(self, choice: Choice | None) -> Parsed:
         """The graph of the example's shapes, or of the lengths that were chosen."""
-        shapes = self._shapes
+        shapes = list(self._shapes)
         if choice is not None and choice.lengths:
-            length = choice.lengths[0]
-            if length is not None:
-                shapes = [(length, *shape[1:]) for shape in shapes]
+            self.dimensions()
+            for numbers, length in zip(self._together, choice.lengths, strict=True):
+                if length is not None:
+                    for n in numbers:
+                        shapes[n] = (length, *shapes[n][1:])
         return Parsed(self.parse_for(shapes), lambda given: list(given) == shapes)
 
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
@@ -118,13 +146,16 @@ class JaxSource(Source):
         )
 
 
-def _extent(length: int, own: int, one_more: int, two_more: int) -> int | str:
-    """The length of an axis as what follows from that of the first axis of the inputs."""
+def _extent(
+    told: int | str, name: str, length: int, own: int, one_more: int, two_more: int
+) -> int | str:
+    """The length of an axis as what follows from that of the first axis of inputs, which has a
+    name; `told` is what it is as long as that does not vary."""
     step = one_more - own
     if step == 0 and two_more == own:
-        return own
+        return told
     rest = own - step * length
-    if two_more - one_more != step:
+    if two_more - one_more != step or told != own:
         return "?"
-    factor = "#0" if step == 1 else f"{step}*#0"
+    factor = name if step == 1 else f"{step}*{name}"
     return factor if rest == 0 else f"{factor} {'+' if rest > 0 else '-'} {abs(rest)}"
