@@ -130,6 +130,45 @@ def test_curves(name) -> None:
             assert (first != wanted).any(), path
 
 
+RECURRENT = {
+    "not masked": lambda: layers.LSTM(5),
+    "LSTM": lambda: layers.LSTM(5),
+    "GRU": lambda: layers.GRU(5, go_backwards=True, reset_after=False),
+    "both ways": lambda: layers.Bidirectional(layers.LSTM(5)),
+    "cells": lambda: layers.RNN([layers.LSTMCell(5), layers.GRUCell(4)]),
+    "other activations": lambda: layers.LSTM(5, activation="relu"),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_steps_of_any_lengths(name) -> None:
+    """Batch and time vary in batches of their own, for which a function is traced anew."""
+
+    def tokens(*shape: int) -> np.ndarray:
+        found = np.random.default_rng(shape).integers(0, 4, shape, dtype="int32")
+        found[:, 0] = 1
+        return found
+
+    kept = []
+    for optimized in (False, True):
+        keras.utils.set_random_seed(1)
+        given = [
+            keras.Input((None,), dtype="int32"),
+            layers.Embedding(4, 3, mask_zero=name[:3] != "not"),
+        ]
+        model = keras.Sequential(
+            [*given, layers.GRU(4, return_sequences=True), RECURRENT[name](), layers.Dense(2)]
+        )
+        fast = sol.optimize(model, tokens(2, 6), vdims=True) if optimized else model
+        fast.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=False)
+        told = []
+        for shape in ((2, 6), (3, 6), (2, 9), (1, 1)):
+            x = tokens(*shape)
+            told += [fast.train_on_batch(x, np.ones((len(x), 2))), float(np.sum(fast(x)))]
+        kept.append(told)
+    np.testing.assert_allclose(kept[1], kept[0], rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "kind, eager",
     [

@@ -27,10 +27,9 @@ class Builder(_Builder):
         self, graph: ir.Graph, names: Names, parent: Builder | None = None, prefix: str = ""
     ) -> None:
         super().__init__(graph, names, parent, prefix)
-        # Imports a function of TensorFlow, with values for its inputs, into a builder's graph.
-        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = (
-            None if parent is None else parent.inline
-        )
+        # Imports a function of TensorFlow, with values for its inputs, into a builder's graph; with
+        # a list of its tensors what these depend on.
+        self.inline: Callable[..., list[Any]] | None = None if parent is None else parent.inline
 
 
 # How many operations such arithmetic may have, one behind the other.

@@ -168,14 +168,21 @@ class _Import:
     # Nodes ----------------------------------------------------------------------------------------
 
     def _walk(
-        self, graph: Any, outputs: Sequence[Any], environment: dict[Any, Any], builder: Builder
+        self,
+        graph: Any,
+        outputs: Sequence[Any],
+        environment: dict[Any, Any],
+        builder: Builder,
+        writes: bool = True,
     ) -> list[Any]:
         """Imports the operations that outputs depend on, and assignments; gives the outputs.
 
         Of what writes to variables all is imported for training, otherwise what assigns plainly.
         """
         operations = graph.get_operations()
-        if self.builder.training:
+        if not writes:
+            forced = []
+        elif self.builder.training:
             forced = [op for op in operations if next(writes_of(op), None)]
         elif builder.graph is self._graph:
             forced = [op for op in operations if assigns_plainly(op)]
@@ -183,7 +190,7 @@ class _Import:
             forced = []
         needed = _needed([*(tensor.op for tensor in outputs), *forced])
         for op in operations:
-            if not self.builder.training and (op not in needed or op.type in LOOPS):
+            if writes and not self.builder.training and (op not in needed or op.type in LOOPS):
                 self._leave_out(op, environment)
             if op not in needed or op.type in _WITHOUT_RESULTS:
                 continue
@@ -292,14 +299,24 @@ class _Import:
             raise Unsupported("a result whose number of axes is not known")
         return value
 
-    def _inline(self, function: Any, operands: Sequence[Any], builder: Builder) -> list[Any]:
-        """Imports a function, which sees the given values as its inputs."""
+    def _inline(
+        self,
+        function: Any,
+        operands: Sequence[Any],
+        builder: Builder,
+        tensors: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        """Imports a function, which sees the given values as its inputs; or of it what tensors
+        depend on, without what it writes to variables."""
         graph = function.graph
         saved = builder.prefix, builder.metadata
         environment = {
             tensor.ref(): value for tensor, value in zip(graph.inputs, operands, strict=True)
         }
-        results = self._walk(graph, graph.outputs, environment, builder)
+        if tensors is None:
+            results = self._walk(graph, graph.outputs, environment, builder)
+        else:
+            results = self._walk(graph, tensors, environment, builder, writes=False)
         builder.prefix, builder.metadata = saved
         return results
 

@@ -82,8 +82,12 @@ class GraphSource(Source):
                             f" shape {example}"
                         )
             shapes.append(tuple(shape))
+        # What inference has given a name says nothing to a reader.
         outputs = [
-            tuple("?" if extent is None else extent for extent in spec.shape or ("...",))
+            tuple(
+                "?" if extent is None or str(extent).startswith("unk__") else extent
+                for extent in spec.shape or ("...",)
+            )
             for spec in self.graph.outputs
         ]
         self._symbols = list(lengths)

@@ -11,6 +11,7 @@ from ..._builder import dtype_of
 from .._call import Builder, Call, Unsupported, rule
 from .._layers import BACKWARD, GRU, LSTM
 from .._training_layers import BATCH_NORM, DROPOUT, SEED
+from .lists import made
 from .random import Seed, batch_norm, dropout
 from .recurrent import recurrence
 
@@ -52,8 +53,8 @@ def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
     for value in results:
         if not isinstance(value, ir.Value):
             raise Unsupported("a branch that gives something else than arrays")
-        made = value.producer()
-        if made is None or made.graph is not b.graph or value in found:
+        node = value.producer()
+        if node is None or node.graph is not b.graph or value in found:
             copy = b.Identity(value)
             copy.shape = value.shape
             value = copy
@@ -127,22 +128,21 @@ def case(b: Builder, call: Call) -> Sequence[Any]:
 def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
     assert b.inline is not None
     condition, body = _function(call, "cond"), _function(call, "body")
+    inputs = made(b, body, call.inputs)
     # Variables are the same in each turn, and so is what the body gives back as it was.
     given = body.graph.outputs
     fixed = {
         n
         for n, tensor in enumerate(body.graph.inputs)
-        if not isinstance(call.inputs[n], ir.Value)
-        or given[n] is tensor
-        or _is_input(given[n], tensor)
+        if not isinstance(inputs[n], ir.Value) or given[n] is tensor or _is_input(given[n], tensor)
     }
-    carried = [n for n in range(len(call.inputs)) if n not in fixed]
+    carried = [n for n in range(len(inputs)) if n not in fixed]
     graph, inner = b.body("body")
     turn = _input(inner, "iteration", ir.DataType.INT64, [])
     goes_on = _input(inner, "condition", _BOOL, [])
-    operands: list[Any] = list(call.inputs)
+    operands: list[Any] = list(inputs)
     for n in carried:
-        value = call.inputs[n]
+        value = inputs[n]
         operands[n] = _input(inner, f"carried_{n}", dtype_of(value), value.shape)
     graph.inputs.extend([turn, goes_on, *(operands[n] for n in carried)])
     after = list(operands)
@@ -152,7 +152,7 @@ def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
             return []
         after[n] = results[n]
     (more,) = b.inline(condition, after, inner)
-    (first,) = b.inline(condition, call.inputs, b)
+    (first,) = b.inline(condition, inputs, b)
     if more is None or first is None:
         return []
     graph.outputs.extend(_outputs(inner, [more, *(after[n] for n in carried)]))
@@ -160,14 +160,14 @@ def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
         "Loop",
         None,
         first,
-        *(call.inputs[n] for n in carried),
+        *(inputs[n] for n in carried),
         body=graph,
         outputs=len(carried),
-        dtype=[dtype_of(call.inputs[n]) for n in carried],
+        dtype=[dtype_of(inputs[n]) for n in carried],
     )
-    whole: list[Any] = list(call.inputs)
+    whole: list[Any] = list(inputs)
     for n, output in zip(carried, outputs, strict=True):
-        output.shape = call.inputs[n].shape
+        output.shape = inputs[n].shape
         whole[n] = output
     return whole
 

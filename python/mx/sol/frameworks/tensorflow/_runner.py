@@ -54,7 +54,7 @@ class Runner(Part):
         self._converts = converts
         self._accepts_mode, self._add_loss = accepts_mode, add_loss
         self._has_warned = False
-        self._in_training: dict[tuple[bool, ...], Trained] = {}
+        self._in_training: dict[tuple[Any, ...], Trained] = {}
         self._lock = threading.Lock()
         # In the order of names.
         self.variables = dict(variables)
@@ -116,17 +116,21 @@ class Runner(Part):
         if not isinstance(source, TensorFlowSource):
             self._warn_of_mode()
             return self._as_in_inference(tensors)
-        key = (is_training, *source.modes())
+        is_symbolic = any(map(tf.is_symbolic_tensor, tensors))
+        key: tuple[Any, ...] = (is_training, *source.modes())
+        axes = [
+            tuple(f"{spec.name}_{n}" if one is None else one for n, one in enumerate(x.shape))
+            for x, spec in zip(tensors, self.compiled.inputs, strict=True)
+        ]
+        if is_symbolic:
+            # Of what a function is traced for the shapes of outputs are told beforehand.
+            key = (*key, *axes)
         with self._lock:
             if key not in self._in_training:
-                axes = [
-                    [f"{spec.name}_{n}" if one is None else one for n, one in enumerate(x.shape)]
-                    for x, spec in zip(tensors, self.compiled.inputs, strict=True)
-                ]
                 with tf.init_scope():
                     self._in_training[key] = self._made(source, axes, is_training)
             trained = self._in_training[key]
-        if any(map(tf.is_symbolic_tensor, tensors)):
+        if is_symbolic:
             found = trained.in_graph(tensors)
         else:
             found = trained.run(tensors, could_possibly_record())
