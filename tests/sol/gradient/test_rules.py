@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,36 @@ torch = pytest.importorskip("torch")
 from . import cases_elementwise, cases_layers, cases_movement, cases_sampling  # noqa: E402, F401
 
 
+class Trained:
+    """A graph that is trained, as plans: planned once for all that is asked of it."""
+
+    def __init__(self, graph: Graph, wrt: list[str], memory_limit: int | None = None) -> None:
+        self._wrt = wrt
+        self._outputs = [one.name for one in graph.outputs]
+        self._made = training(graph, wrt, memory_limit=memory_limit)
+        self.forward = Plan(self._made.forward, optimize=False)
+
+    @functools.cached_property
+    def _backward(self) -> Plan:
+        return Plan(self._made.backward, optimize=False)
+
+    def gradients(self, feeds: Mapping[str, Any], dy: Mapping[str, Any]) -> Any:
+        """The outputs, and the gradients by name, with zeros for those that are not there."""
+        made, values = self._made, dict(feeds)
+        outputs = self.forward.run({name: feeds[name] for name in self.forward.input_names})
+        values.update(zip((one.name for one in made.forward.outputs), outputs, strict=True))
+        values.update({f"grad.{name}": array for name, array in dy.items()})
+        found = self._backward.run({name: values[name] for name in self._backward.input_names})
+        named = dict(zip((one.name for one in made.backward.outputs), found, strict=True))
+        grads = {
+            name: numpy.asarray(named[made.grads[name]])
+            if name in made.grads
+            else numpy.zeros_like(feeds[name])
+            for name in self._wrt
+        }
+        return [numpy.asarray(values[name]) for name in self._outputs], grads
+
+
 def gradients(
     graph: Graph,
     feeds: Mapping[str, Any],
@@ -27,29 +58,19 @@ def gradients(
     dy: Mapping[str, Any],
     memory_limit: int | None = None,
 ) -> Any:
-    """The outputs, and the gradients by name, with zeros for those that are not there."""
-    made = training(graph, wrt, memory_limit=memory_limit)
-    forward = Plan(made.forward, optimize=False)
-    values = dict(feeds)
-    outputs = forward.run({name: feeds[name] for name in forward.input_names})
-    values.update(zip((one.name for one in made.forward.outputs), outputs, strict=True))
-    values.update({f"grad.{name}": array for name, array in dy.items()})
-    backward = Plan(made.backward, optimize=False)
-    found = backward.run({name: values[name] for name in backward.input_names})
-    named = dict(zip((one.name for one in made.backward.outputs), found, strict=True))
-    grads = {
-        name: numpy.asarray(named[made.grads[name]])
-        if name in made.grads
-        else numpy.zeros_like(feeds[name])
-        for name in wrt
-    }
-    return [numpy.asarray(values[one.name]) for one in graph.outputs], grads
+    """The outputs and the gradients of a graph that nothing else is asked of."""
+    return Trained(graph, wrt, memory_limit).gradients(feeds, dy)
 
 
-def plan_of(case: Case) -> Plan:
-    """What executes the forward graph of a case."""
-    wrt = [f"i{index}" for index in case.wrt]
-    return Plan(training(case.graph(), wrt).forward, optimize=False)
+def wrt_of(case: Case) -> list[str]:
+    """The inputs of a case that it is differentiated by."""
+    return [f"i{index}" for index in case.wrt]
+
+
+@functools.cache
+def trained(name: str) -> Trained:
+    """A case with extents that are known, for all tests of it."""
+    return Trained(CASES[name].graph(), wrt_of(CASES[name]))
 
 
 def weights_of(case: Case, plan: Plan) -> dict[str, Any]:
@@ -65,11 +86,9 @@ def weights_of(case: Case, plan: Plan) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.smooth])
 def test_finite_differences(name: str) -> None:
-    case = CASES[name]
-    plan = plan_of(case)
+    case, plan = CASES[name], trained(name).forward
     dy = weights_of(case, plan)
-    wrt = [f"i{index}" for index in case.wrt]
-    _, grads = gradients(case.graph(), case.feeds(), wrt, dy)
+    _, grads = trained(name).gradients(case.feeds(), dy)
 
     def total(feeds: Mapping[str, Any]) -> float:
         outputs = (numpy.asarray(array) for array in plan.run(feeds))
@@ -80,7 +99,7 @@ def test_finite_differences(name: str) -> None:
 
     step, close = (1e-2, 1e-2) if case.is_narrow else (1e-5, 1e-5)
     random = numpy.random.default_rng(7)
-    for key in wrt:
+    for key in wrt_of(case):
         feeds = case.feeds()
         assert grads[key].shape == feeds[key].shape
         for _ in range(3):
@@ -96,7 +115,7 @@ def test_finite_differences(name: str) -> None:
 def test_outputs_stay_the_same(name: str) -> None:
     case = CASES[name]
     outputs = Plan(case.graph(), optimize=False).run(case.feeds())
-    for found, wanted in zip(plan_of(case).run(case.feeds()), outputs, strict=False):
+    for found, wanted in zip(trained(name).forward.run(case.feeds()), outputs, strict=False):
         array = numpy.asarray(wanted)
         # The reference of some operators computes in float32 whatever it gets.
         numpy.testing.assert_allclose(numpy.asarray(found), array, rtol=1e-4, atol=1e-5)
@@ -111,11 +130,10 @@ def test_torch(name: str) -> None:
         for index, array in enumerate(case.inputs)
     ]
     output = case.torch(*given)
-    dy = weights_of(case, plan_of(case))
+    dy = weights_of(case, trained(name).forward)
     dy = {key: weight * (key == "o0") for key, weight in dy.items()}
     output.backward(torch.tensor(dy["o0"]).reshape(output.shape))
-    wrt = [f"i{index}" for index in case.wrt]
-    _, grads = gradients(case.graph(), case.feeds(), wrt, dy)
+    _, grads = trained(name).gradients(case.feeds(), dy)
     for index in case.wrt:
         wanted = given[index].grad
         wanted = torch.zeros_like(given[index]) if wanted is None else wanted
@@ -145,11 +163,10 @@ _STATIC |= {"DFT-4", "DFT-6"}  # of which onnx infers that they keep their lengt
 @pytest.mark.parametrize("name", [name for name in CASES if name not in _STATIC])
 def test_extents_that_vary(name: str) -> None:
     case = CASES[name]
-    dy = weights_of(case, plan_of(case))
-    wrt = [f"i{index}" for index in case.wrt]
-    _, wanted = gradients(case.graph(), case.feeds(), wrt, dy)
-    _, grads = gradients(case.graph(dynamic=True), case.feeds(), wrt, dy)
-    for key in wrt:
+    dy = weights_of(case, trained(name).forward)
+    _, wanted = trained(name).gradients(case.feeds(), dy)
+    _, grads = gradients(case.graph(dynamic=True), case.feeds(), wrt_of(case), dy)
+    for key in wrt_of(case):
         numpy.testing.assert_allclose(grads[key], wanted[key], rtol=1e-5, atol=1e-6)
 
 
