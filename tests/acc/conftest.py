@@ -1,6 +1,7 @@
 """What the tests of accelerators share."""
 
 import fcntl
+import functools
 import gc
 import os
 import shutil
@@ -73,6 +74,7 @@ def cuda_on_cpu(accelerators) -> Path:
     return accelerators / "cuda" / "libcudaacc_cpu.so"
 
 
+@functools.cache
 def missing_for(kind: str) -> str:
     """What is not there to build a library of accelerators/, or nothing."""
     if os.environ.get("MXFFI_SANITIZE") and kind not in SANITIZED:
