@@ -1,8 +1,9 @@
 """The onnx package's own tests of its operators, on accelerators with the CPU beside them.
 
 Of tests that differ neither in operators and names of attributes nor in types of inputs refacc runs
-one, and the others, which compile for long or execute few operators, one of each operator and type;
-MXFFI_ALL_NODES=1 has all of them run.
+one, and the others, which compile for long or execute few operators, one of each operator and type.
+opencl, which compiles a kernel for each of them, runs one of each operator, with the types in turn:
+tests/acc/kernels has a type of each family for each formula. MXFFI_ALL_NODES=1 has all of them run.
 """
 
 import gc
@@ -52,20 +53,21 @@ class Library:
     least: int  # how many run on the device as a whole
     apart: dict[str, str] = field(default_factory=dict)  # what is not run, and why
     rejections: str = "(?!)"  # what it may say of models that it has taken: by default, nothing
+    takes_turns: bool = False  # whether an operator is run with one of its types
 
 
 LIBRARIES = {
     "refacc": Library(kinds_of, 150),
     "onednn": Library(single_of, 20),
-    "opencl": Library(single_of, 80),
+    "opencl": Library(single_of, 80, takes_turns=True),
     "openvino": Library(
         single_of,
         50,
-        {
+        apart={
             "test_dynamicquantizelinear_expanded": "it multiplies with what others divide by, "
             "whose last bit may decide between two numbers"
         },
-        "(?s).*(operation with dynamic rank|loadModel gave 1 inputs and)",
+        rejections="(?s).*(operation with dynamic rank|loadModel gave 1 inputs and)",
     ),
 }
 
@@ -78,7 +80,12 @@ def chosen(library: str) -> list[str]:
     for name, case in sorted(CASES.items(), key=lambda item: (len(item[0]), item[0])):
         if not name.startswith((*NOT_RUN, *LIBRARIES[library].apart)):
             found.setdefault(key(case), name)
-    return list(found.values())
+    if is_all or not LIBRARIES[library].takes_turns:
+        return list(found.values())
+    of_operator: dict[Any, list[str]] = {}
+    for of_case, name in found.items():
+        of_operator.setdefault(of_case and of_case[0], []).append(name)
+    return [names[i % len(names)] for i, names in enumerate(of_operator.values())]
 
 
 ROWS = [(library, name) for library in LIBRARIES for name in chosen(library)]
