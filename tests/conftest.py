@@ -45,6 +45,9 @@ def pytest_configure(config) -> None:
 
     # What a test compiles is compiled; those of the cache switch it on, in a folder of their own.
     os.environ["MXNET_CACHE"] = "0"
+    # Graphs, plans and what torch exports are many objects and little garbage: looked at after each
+    # 700 of them, as is the default, they take a tenth of all tests' time.
+    gc.set_threshold(20_000, 20, 20)
     config.addinivalue_line("markers", "host_memory: is of arrays whose memory the CPU reads")
     observed.configure(config)
     if ACCELERATOR:
