@@ -50,8 +50,19 @@ class Input(ffi.Object):
 class Weight(ffi.Object):
     """A constant that many kernels may read: packed once for each layout that they want."""
     @property
+    def shape(self) -> ffi.Array[int]: ...
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
+    @property
     def num_packed(self) -> int: ...
     def __init__(self, array: ArrayLike) -> None: ...
+    @staticmethod
+    def packed(
+        shape: Sequence[int], dtype: DTypeLike, forms: Sequence[tuple[str, str, ArrayLike]]
+    ) -> Weight:
+        """One that has but packed elements, which another process has got from `forms`."""
+    def forms(self) -> ffi.Array[tuple[str, str, ffi.NDArray]]:
+        """All that it is packed to, for `packed`: copies."""
     def array(self) -> ffi.NDArray:
         """A copy of the elements, which are made again where they were released."""
     def release(self) -> bool:
@@ -65,6 +76,8 @@ class PostOp(ffi.Object):
     def alpha(self) -> float | None: ...
     @property
     def beta(self) -> float | None: ...
+    @property
+    def operand(self) -> Input | Weight | ffi.NDArray | None: ...
     def __init__(
         self,
         kind: str,

@@ -38,6 +38,9 @@ struct Argument {
 class Buffer {
  public:
   explicit Buffer(size_t bytes);
+  /*! \brief Memory that is there already, and is not written to. */
+  Buffer(std::shared_ptr<const void> data, size_t bytes)
+      : data_(std::const_pointer_cast<void>(std::move(data))), bytes_(bytes) {}
   void* data() const { return data_.get(); }
   const std::shared_ptr<void>& shared() const { return data_; }
   size_t bytes() const { return bytes_; }

@@ -519,8 +519,8 @@ def test_progress_bar() -> None:
 def test_no_plan_keeps_noting_layers(monkeypatch, fails) -> None:
     made: list[Recording] = []
 
-    def record() -> Recording:
-        made.append(Recording())
+    def record(records: bool) -> Recording:
+        made.append(Recording(records))
         return made[0]
 
     def fail(*_: object) -> None:

@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import numpy
+
 import ffi
 
 from ._sha import sha256
@@ -64,6 +66,14 @@ class PieceWriter:
         offset = self._next_offset()
         _write(self._file, data)
         return self._add_row(name, offset, len(data))
+
+    def add_parts(self, name: str, parts: Iterable[bytes | memoryview]) -> Row:
+        """Writes one piece, part after part."""
+        offset, size = self._next_offset(), 0
+        for part in parts:
+            _write(self._file, part)
+            size += len(part)
+        return self._add_row(name, offset, size)
 
     def add_all(self, prefix: str, write: Callable[[int, int], Iterable[Any]]) -> list[str]:
         """Has `write(descriptor, offset)` write pieces, whose names get a prefix; these names.
@@ -120,10 +130,20 @@ class PieceFile:
 
     def data(self, name: str) -> bytes:
         """A copy of one piece; FileError where there is none of that name."""
-        if name not in self.rows:
-            raise FileError(f"{self.path} has no piece {name!r}")
-        row = self.rows[name]
+        row = self._row(name)
         return self._content[row.offset : row.offset + row.size]
+
+    def mapped(self, name: str) -> numpy.ndarray[Any, Any]:
+        """The bytes of one piece as the system maps them from the file: they are read when they are
+        looked at, and stay when the file is removed. What is written to them is not in the file.
+        FileError where there is none of that name."""
+        row = self._row(name)
+        begin = row.offset - row.offset % mmap.ALLOCATIONGRANULARITY
+        if not row.size:
+            return numpy.zeros(0, "uint8")
+        length = row.offset - begin + row.size
+        content = mmap.mmap(self._descriptor, length, access=mmap.ACCESS_COPY, offset=begin)
+        return numpy.frombuffer(content, "uint8", row.size, row.offset - begin)
 
     def check(self) -> None:
         """Raises FileError where a piece is not what was written."""
@@ -136,6 +156,11 @@ class PieceFile:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _row(self, name: str) -> Row:
+        if name not in self.rows:
+            raise FileError(f"{self.path} has no piece {name!r}")
+        return self.rows[name]
 
     def _read(self, size: int) -> tuple[dict[str, Any], dict[str, Row]]:
         content = self._content

@@ -22,6 +22,7 @@ from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program
 from .lowering._segment import Step
+from .lowering.recipes import Recipe
 from .passes import CPU_PASSES
 from .profile import Profile, Recorder
 
@@ -191,6 +192,11 @@ class Plan:
         """
         arrays = [_as_array(array) for array in self._check(inputs)]
         return self._program.single_plan(arrays)
+
+    def take_recipe(self) -> Recipe | None:
+        """What its one compiled plan was made of, the first time that it is asked for; None where
+        there are several, or its chooser had it not recorded, or it cannot be kept."""
+        return self._program.take_recipe()
 
     def weight_bytes(self, compiled: Any) -> int:
         """The bytes of weights that one of its compiled plans reads, as they are or packed, and of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -18,6 +18,8 @@ from ..graph.passes import Pass
 from ._config import config
 from ._plans import plan_of, plan_on
 from ._precision import LESS_EXACT
+from ._starts import Start, start_of
+from ._version import KeptPlan, Version
 from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
 from .frameworks._framework import Weight
@@ -36,16 +38,6 @@ _DECIDING = {
     ("Pad", 1), ("Pad", 3),
     ("SequenceAt", 1), ("SequenceErase", 1), ("SequenceInsert", 2), ("SplitToSequence", 1),
 }  # fmt: skip
-
-
-@dataclass
-class Version:
-    """One graph of a model with its plan, for as long as the weights stay as they are."""
-
-    parsed: Graph
-    graph: Graph
-    removed: tuple[Removed, ...]
-    plan: Plan
 
 
 class Compiled:
@@ -77,6 +69,8 @@ class Compiled:
         # What shapes are executed by: their own version where the one of all does not hold.
         self._keys: dict[Shapes, Shapes | None] = {}
         self._apart: dict[Shapes, Graph] = {}
+        # Where the plan for the example is kept, as long as weights are what they were.
+        self._start = self._find_start()
         # What was measured of each version, for as long as the model is there.
         self._tunings: dict[Shapes | None, Tuning] = {}
 
@@ -87,8 +81,9 @@ class Compiled:
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for these inputs, on the CPU; errors name the input that does not fit."""
-        plan = self.version(_shapes_of(arrays)).plan
-        outputs = plan.run(self.named(arrays))
+        version = self.version(_shapes_of(arrays))
+        outputs = version.plan.run(self.named(arrays))
+        self._write_start(version)
         return [on_host(output) for output in outputs]
 
     def runner(self, arrays: Sequence[Any]) -> Run:
@@ -103,6 +98,8 @@ class Compiled:
         """The graph and the plan for shapes of inputs. ValueError for shapes that are outside."""
         with self._lock:
             key = self._key(shapes)
+            if key not in self._versions:
+                self._read_start(key)
             if key not in self._versions:
                 if config["autotune"] and key not in self._tunings:
                     arrays = [_zeros(*one) for one in zip(self.inputs, shapes, strict=True)]
@@ -147,11 +144,13 @@ class Compiled:
         if self.context.device_type != "cpu":
             return
         graph, removed = self._optimized(key)
-        found = tune(graph, self.named(arrays), self.source.name, seconds, progress, again)
+        records = self._has_start(key)
+        name = self.source.name
+        found = tune(graph, self.named(arrays), name, seconds, progress, again, records)
         for kept in (self._tunings, self._versions):
             _make_room(kept)
         self._tunings[key], plan = found
-        self._versions[key] = Version(self._graph_of(key), graph, removed, plan)
+        self._versions[key] = Version(self._graph_of(key), plan, (graph, removed))
 
     def refresh(self) -> None:
         """Has all plans take the weights as they are now, when the next call comes, or be made anew
@@ -163,6 +162,7 @@ class Compiled:
                     _make_room(self._outdated)
                     self._outdated[key] = version.plan
             self._versions.clear()
+            self._start = None
 
     def sized(self, arrays: Sequence[Any]) -> tuple[Version, Graph, Graph]:
         """What executes the model for inputs of these shapes, and its graphs before and after the
@@ -178,10 +178,12 @@ class Compiled:
     def compiled_plan(self, arrays: Sequence[Any]) -> Any | None:
         """The one compiled plan for such inputs on the CPU, planned but not run; None where the
         model takes several, or another device."""
-        plan = self.version(_shapes_of(arrays)).plan
-        if self.context.device_type != "cpu":
+        version = self.version(_shapes_of(arrays))
+        if isinstance(version.plan, PartitionedPlan):
             return None
-        return plan.compiled(self.named(arrays))
+        compiled = version.plan.compiled(self.named(arrays))
+        self._write_start(version)
+        return compiled
 
     def named(self, arrays: Sequence[Any]) -> dict[str, Any]:
         """Inputs as plans take them."""
@@ -302,13 +304,63 @@ class Compiled:
 
     def _make(self, key: Shapes | None) -> Version:
         graph, removed = self._optimized(key)
+        plan: Plan | PartitionedPlan
         if self.context.device_type == "cpu":
-            tuning = self._tunings.get(key)
-            chooser = Choices(None if tuning is None else tuning.chosen)
-            plan = plan_of(graph, chooser=chooser)
+            plan = self._plan_of(graph, key)
         else:
             plan = plan_on(graph, self.context, self._outdated.pop(key, None))
-        return Version(self._graph_of(key), graph, removed, plan)
+        return Version(self._graph_of(key), plan, (graph, removed))
+
+    def _plan_of(self, graph: Graph, key: Shapes | None) -> Plan:
+        tuning = self._tunings.get(key)
+        chosen = None if tuning is None else tuning.chosen
+        return plan_of(graph, chooser=Choices(chosen, self._has_start(key)))
+
+    # -- the next start --
+
+    def _find_start(self) -> Start | None:
+        """Where the plan for the example is kept, if it is."""
+        if self.choice is not None or self.context.device_type != "cpu":
+            return None
+        return start_of(self.source, self.passes)
+
+    def _has_start(self, key: Shapes | None) -> bool:
+        return self._start is not None and key is None
+
+    def _read_start(self, key: Shapes | None) -> None:
+        """Has the plan that is kept for the example, where there is one."""
+        found = None
+        if self._start is not None and key is None and self.holder is self.source:
+            found = self._start.read()
+        if found is None:
+            return
+        self._start = None  # which has all that could be kept
+        compiled, tuning = found
+        if tuning is not None:
+            self._tunings[key] = tuning
+        names = [spec.name for spec in self.inputs]
+        version: Version
+
+        def make() -> Plan:
+            return self._plan_of(version.graph, key)
+
+        plan = KeptPlan(compiled, names, make)
+        self._versions[key] = version = Version(
+            self._graph_of(key), plan, lambda: self._optimized(key)
+        )
+
+    def _write_start(self, version: Version) -> None:
+        """Keeps the plan of the example for the next start, once it is made."""
+        if self._start is None:
+            return
+        with self._lock:
+            start = self._start
+            if start is None or version is not self._versions.get(None):
+                return
+            recipe = version.plan.take_recipe() if isinstance(version.plan, Plan) else None
+            self._start = None
+            if recipe is not None:
+                start.write(recipe, self._tunings.get(None))
 
     def _optimized(
         self, key: Shapes | None, passes: Sequence[Pass] | None = None

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._compiled import Compiled, Version
+from ._compiled import Compiled
 from ._config import config
 from ._memory import memory_of_part
 from ._optimize import parts_of
 from ._precision import LESS_EXACT
 from ._text import layer_of, shortened, table
+from ._version import Version
 from .dims import Dimensions
 from .passes import Removed
 from .schedule import Memory

@@ -1,7 +1,10 @@
 #include "onednn/functions/classes.h"
 
 #include <cstring>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "onednn/openmp.h"
 #include "onednn/threads.h"
@@ -147,6 +150,42 @@ MXNET_REGISTER_CLASS(Weight, "mx.onednn.Weight")
                                array.dtype());
     })
     .arg("array", "The elements, which do not change any more.")
+    .def_static(
+        "packed",
+        [](std::vector<int64_t> shape, DLDataType dtype,
+           const std::vector<std::tuple<std::string, std::string, NDArray>>& forms) {
+          std::vector<Weight::Form> kept;
+          for (const auto& [lies, wanted, array] : forms) {
+            if (array.ctx().device_type != kDLCPU || !runtime::IsContiguous(array.tensor())) {
+              MXNET_THROW("ValueError") << "mx.onednn.Weight.packed: forms: expected arrays on the "
+                                        << "CPU whose elements are row-major without gaps";
+            }
+            const auto bytes =
+                static_cast<size_t>(SizeOf(Dims(array.shape().begin(), array.shape().end()))) *
+                static_cast<size_t>(runtime::ItemSize(array.dtype()));
+            const Weight::Elements data(runtime::TensorData(array.tensor()),
+                                        [array = array](const void*) {});
+            kept.push_back({lies, wanted, data, bytes});
+          }
+          return Ref<Weight>::Make(std::move(kept), Dims(std::move(shape)), dtype);
+        },
+        "One that has but packed elements, which another process has got from `forms`.")
+    .arg("shape")
+    .arg("dtype")
+    .arg("forms", "Texts of the layouts, from which and to which, and the bytes.")
+    .def(
+        "forms",
+        [](const Weight& self) {
+          std::vector<std::tuple<std::string, std::string, NDArray>> forms;
+          for (const Weight::Form& one : self.Forms()) {
+            const auto bytes = static_cast<int64_t>(one.bytes);
+            NDArray array = NDArray::Empty(runtime::ShapeView(&bytes, 1), runtime::kUInt8);
+            std::memcpy(array.data(), one.data.get(), one.bytes);
+            forms.emplace_back(one.lies, one.wanted, std::move(array));
+          }
+          return forms;
+        },
+        "All that it is packed to, for `packed`: copies.")
     .def(
         "array",
         [](Weight& self) {
@@ -160,6 +199,10 @@ MXNET_REGISTER_CLASS(Weight, "mx.onednn.Weight")
         "A copy of the elements, which are made again where they were released.")
     .def("release", &Weight::Release,
          "Gives the elements up, where a packed form has all of them; returns whether they are.")
+    .def_property(
+        "shape", [](const Weight& self) { return self.shape(); }, "The logical shape.")
+    .def_property(
+        "dtype", [](const Weight& self) { return self.dtype(); }, "The type of the elements.")
     .def_property(
         "num_packed", [](const Weight& self) { return static_cast<int64_t>(self.num_packed()); },
         "For how many layouts it is packed.");
@@ -179,7 +222,8 @@ MXNET_REGISTER_CLASS(PostOp, "mx.onednn.PostOp")
          "The second operand: an Input, which is one of the kernel then, or a constant.")
     .def_readonly("kind", &PostOp::kind, "What it does.")
     .def_readonly("alpha", &PostOp::alpha, "The first number.")
-    .def_readonly("beta", &PostOp::beta, "The second number.");
+    .def_readonly("beta", &PostOp::beta, "The second number.")
+    .def_readonly("operand", &PostOp::operand, "The second operand, or None.");
 
 MXNET_REGISTER_CLASS(Primitive, "mx.onednn.Primitive")
     .describe("A kernel of oneDNN, with the layouts that it reads and writes.")

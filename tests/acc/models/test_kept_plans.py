@@ -228,8 +228,8 @@ def rewritten(change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> Any
 
 def with_calls(change: Callable[[list[Any]], Any]) -> Any:
     def changed(_: dict[str, Any], pieces: dict[str, bytes]) -> None:
-        calls = json.loads(pieces["calls"])
-        pieces["calls"] = json.dumps(change(calls) or calls).encode()
+        calls, parts = json.loads(pieces["recipe"])
+        pieces["recipe"] = json.dumps([change(calls) or calls, parts]).encode()
 
     return rewritten(changed)
 
@@ -246,14 +246,14 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "half of it": lambda path: os.truncate(path, path.stat().st_size // 2),
     "no pieces": rewritten(lambda about, pieces: pieces.clear()),
     "no weights": rewritten(lambda about, pieces: [pieces.pop(k) for k in [*pieces][1:]] and None),
-    "short weights": rewritten(lambda about, pieces: pieces.update({"0": pieces["0"][:-4]})),
+    "short weights": rewritten(lambda about, pieces: pieces.update(arrays=pieces["arrays"][:4])),
     "no plan": rewritten(lambda about, pieces: about.pop("plan") and None),
     "another plan": rewritten(lambda about, pieces: about.update(plan=[1])),
     "another type": rewritten(lambda about, pieces: about["plan"]["arrays"][0].__setitem__(0, "q")),
     "no calls": with_calls(lambda calls: calls.clear()),
-    "a list": rewritten(lambda about, pieces: pieces.update(calls=b"[1, [2], {}]")),
-    "a text": rewritten(lambda about, pieces: pieces.update(calls=b"}")),
-    "deep lists": rewritten(lambda about, pieces: pieces.update(calls=b"[" * 99999)),
+    "a list": rewritten(lambda about, pieces: pieces.update(recipe=b"[1, [2], {}]")),
+    "a text": rewritten(lambda about, pieces: pieces.update(recipe=b"}")),
+    "deep lists": rewritten(lambda about, pieces: pieces.update(recipe=b"[" * 99999)),
     "no outputs": with_calls(lambda calls: calls.pop() and None),
     "another maker": with_calls(lambda calls: calls[1].__setitem__(1, "ffi.get_global_func")),
     "more of a call": with_calls(lambda calls: calls[1].append(1)),

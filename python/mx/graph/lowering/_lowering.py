@@ -13,8 +13,8 @@ import ffi
 from ... import numpy as np
 from ...op import Parameters, TensorSpec
 from ._constant import Constant
-from ._recipe import Recipe, RecordingBuilder
 from ._value import Followers, NeedsElements, Value
+from .recipes import RecordingBuilder
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
 _view_layouts = ffi.get_global_func("mx.graph.view_layouts")
@@ -41,8 +41,9 @@ class Lowering:
     def __init__(self, keep_nan: bool = False, records: bool = False) -> None:
         """`records` says whether to remember of what the plan is made."""
         self.keep_nan = keep_nan  # whether kernels that make numbers of NaN are declined
-        self._recording = RecordingBuilder() if records else None
-        self._builder: Any = self._recording or _PlanBuilder()
+        # Which writes down of what the plan is made; None where nobody asks.
+        self.recording = RecordingBuilder() if records else None
+        self._builder: Any = self.recording or _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
         self.num_outputs = 1  # of that node
@@ -127,13 +128,9 @@ class Lowering:
     def kernel(self, maker: Any, *args: Any) -> Any:
         """The kernel that a function of mx makes of these arguments."""
         made = maker(*args)
-        if self._recording is not None:
-            self._recording.note(made, maker, args)
+        if self.recording is not None:
+            self.recording.note(made, maker, args)
         return made
-
-    def recipe(self) -> Recipe | None:
-        """Of what the plan was made; None where that was not recorded, or cannot be kept."""
-        return None if self._recording is None else self._recording.recipe()
 
     def step(
         self, kernel: Any, inputs: Sequence[Value | None], layouts: Sequence[Any] = ()

@@ -126,7 +126,7 @@ class Planner:
             frozenset(done),
             bool(stores),
             layouts,
-            self._to.recipe(),
+            self._to.recording,
         )
 
     def _layouts_of(self, computed: Sequence[onnx_ir.Value]) -> dict[onnx_ir.Value, Any]:

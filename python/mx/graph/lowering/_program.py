@@ -24,10 +24,10 @@ from ._graph_nodes import GraphNodes
 from ._host import HostNode
 from ._node import attributes_of
 from ._planner import Planner
-from ._recipe import Recipe
 from ._segment import Segment
 from ._slices import sliced, slices_of, suits
 from ._value import BackendFailed, NeedsElements
+from .recipes import Recipe
 
 _plan_for_one_thread = ffi.get_global_func("mx.graph.plan_for_one_thread")
 
@@ -194,7 +194,16 @@ class Program(GraphNodes):
             return None
         (segment,) = segments
         is_whole = segment.given == self.inputs and segment.computed == self.results
-        return segment.recipe if is_whole else None
+        if segment.recording is None or segment.layouts or not is_whole:
+            return None
+        return segment.recording.recipe()
+
+    def take_recipe(self) -> Recipe | None:
+        """The same, and forgets it, with all that only it refers to."""
+        recipe = self.recipe()
+        for segment in self.segments():
+            segment.recording = None
+        return recipe
 
     def may_be_sliced(self, inputs: Sequence[Any]) -> bool:
         """Whether a chooser that allows for it would have such a batch cut into slices."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import onnx_ir
 
-from ._recipe import Recipe
+from .recipes import RecordingBuilder
 
 
 @dataclass(frozen=True)
@@ -49,4 +49,4 @@ class Segment:
     stores: bool = False  # whether the plan writes what the program stores to inputs
     # Of outputs that are no row-major arrays, as the program lets them be.
     layouts: Mapping[onnx_ir.Value, Any] = field(default_factory=dict)
-    recipe: Recipe | None = None  # of the plan, where its chooser has that recorded
+    recording: RecordingBuilder | None = None  # of the plan, where its chooser wants one

@@ -7,13 +7,11 @@ kernels, takes several times as long as to make them.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy
 import onnx_ir
 
 import ffi
@@ -22,14 +20,14 @@ from ... import _library
 from ... import numpy as np
 from ...cache._file import PieceFile, PieceWriter
 from ...context import cpu
-from ..lowering._recipe import Recipe
+from ..lowering import recipes
+from ..lowering.recipes import Recipe
 from ..plan import own_arrays
 from ._compiled import FAILURES
 from ._device import Device
 
 _count_fallbacks = ffi.get_global_func("mx.acc.count_fallbacks")
 
-_CALLS = "calls"
 # What weights take at most.
 _MOST_BYTES = 1 << 24
 
@@ -61,7 +59,7 @@ def _on_host(content: Any) -> Any:
 
 def seconds_of(recipe: Recipe) -> float | None:
     """How long it takes to make a plan and to run it once; None where it cannot be kept."""
-    if recipe.bytes > _MOST_BYTES:
+    if recipe.bytes > _MOST_BYTES or not recipe.is_own:
         return None
     begin = time.perf_counter()
     try:
@@ -74,21 +72,14 @@ def seconds_of(recipe: Recipe) -> float | None:
 
 def write(writer: PieceWriter, recipe: Recipe, operators: Sequence[tuple[str, int]]) -> Any:
     """Adds a plan to a file; what `read` has to be told."""
-    writer.add(_CALLS, recipe.text())
-    for number, array in enumerate(recipe.arrays):
-        writer.add(str(number), numpy.ascontiguousarray(array.asnumpy()).tobytes())
-    arrays = [[str(array.dtype), list(array.shape)] for array in recipe.arrays]
+    arrays = recipes.write(writer, recipe)
     return {"arrays": arrays, "operators": [list(each) for each in operators]}
 
 
 def read(file: PieceFile, about: Any, device: Device, why: str) -> KeptPlan:
     """The plan that a file has. Raises FAILURES and KeyError where it makes no sense."""
-    arrays = []
     with cpu():
-        for number, (dtype, shape) in enumerate(about["arrays"]):
-            elements = numpy.frombuffer(file.data(str(number)), dtype).reshape(shape)
-            arrays.append(np.asarray(elements))
-        plan = Recipe(json.loads(file.data(_CALLS)), arrays).plan()
+        plan = recipes.read(file, about["arrays"]).plan()
     operators = [(str(name), int(count)) for name, count in about["operators"]]
     return KeptPlan(device, plan, operators, why)
 

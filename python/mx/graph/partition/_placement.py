@@ -26,8 +26,8 @@ from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program
 from ..lowering._quick import QuickChooser, suits_quick
-from ..lowering._recipe import Recipe
 from ..lowering._segment import Step
+from ..lowering.recipes import Recipe
 from ..plan import own_arrays
 from ..profile import Recorder
 from ._compiled import FAILURES, Loaded, Source

@@ -103,6 +103,11 @@ class Source(Holder, ABC):
         """The same with nodes where the model ends gradients."""
         return self.parse_for(shapes)
 
+    def key(self) -> str | None:
+        """What tells the graph that `parse` gave for the example, with the elements of all weights
+        that it had then, from all others, in other processes, too; None where that is not known."""
+        return None
+
     def differs_in_training(self) -> bool:
         """Whether layers do something else in training: batch normalization and dropout."""
         return False

@@ -92,7 +92,9 @@ class InRows(Backend):
 class Choices(Chooser):
     """Has a backend of its own first for some layers, by their positions in the graph."""
 
-    def __init__(self, chosen: Mapping[int, str] | None = None) -> None:
+    def __init__(self, chosen: Mapping[int, str] | None = None, records: bool = False) -> None:
+        """`records` is as Chooser has it."""
+        self.records = records
         super().__init__([one for one in all_backends() if one.name not in _ON_DEMAND])
         self.chosen = dict(chosen or {})
         self.may_slice = not self.chosen  # what was measured are layers of whole batches

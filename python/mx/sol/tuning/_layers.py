@@ -51,8 +51,8 @@ class Noted:
 class Recording(Choices):
     """Notes the layers of the plans that are made with it."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, records: bool = False) -> None:
+        super().__init__(records=records)
         self.may_slice = False
         self.layers: list[Noted] = []
         self._stopped = False

@@ -45,20 +45,21 @@ def tune(
     seconds: float,
     shown: bool | None = None,
     again: bool = False,
+    records: bool = False,
 ) -> tuple[Tuning, Plan]:
     """Tunes a graph behind the passes for the shapes of inputs; what it found out, and the plan.
 
     It measures for about `seconds`; what was kept before is not measured again unless `again`.
-    `shown` is whether there is a progress bar, None for on terminals. Models that take several
-    plans are not tuned.
+    `records` says whether the plan remembers of what it is made. `shown` is whether there is a
+    progress bar, None for on terminals. Models that take several plans are not tuned.
     """
     begin, compiling = perf_counter(), seconds_compiling()
     kept = Kept()
     key = key_of(_describe(graph, inputs))
     known = None if again else kept.model(key)
     if known is not None and (not known.skipped or known.seconds >= seconds):
-        return known, plan_of(graph, chooser=Choices(known.chosen))
-    recording = Recording()
+        return known, plan_of(graph, chooser=Choices(known.chosen, records))
+    recording = Recording(records)
     try:
         plan = plan_of(graph, chooser=recording)
         compiled = plan.compiled(inputs)
@@ -69,7 +70,7 @@ def tune(
         times = _seconds_by_step(compiled, inputs)
         run = sum(times.values())
         if plan.may_be_sliced(inputs):
-            untuned = plan_of(graph, chooser=Choices())
+            untuned = plan_of(graph, chooser=Choices(records=records))
             in_slices = untuned.compiled(inputs)
             if in_slices is not None and in_slices.slices != 1:
                 plan, compiled = untuned, in_slices
@@ -94,7 +95,7 @@ def tune(
         if not chosen:
             break
         tried.append(chosen)
-        other = plan_of(graph, chooser=Choices(chosen))
+        other = plan_of(graph, chooser=Choices(chosen, records))
         most = at_end / len(_MARGINS)
         before, after = _compare(compiled, other.compiled(inputs), inputs, most)
         tuning = replace(tuning, untuned=before, tuned=after, kept=after < before)

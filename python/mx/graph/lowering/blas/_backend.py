@@ -40,7 +40,8 @@ class Product:
             taken += c is not None
         follower = to.followers.get(taken)
         relu = follower is not None and follower.operator == "Relu"
-        kernel = _kernel(
+        kernel = to.kernel(
+            _kernel,
             self.a.dtype,
             self.a.shape,
             self.b.shape,

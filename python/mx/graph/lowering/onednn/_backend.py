@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .... import _onednn
 from .._lowering import Lowering
 from .._table import Backend
 from .._value import Declined, Value
+from ._made import makers, note
+
+if TYPE_CHECKING:
+    from ...._onednn_types import OneDNN
 
 # The instruction for the larger of a NaN and a number, which these begin with, gives the number.
 _LOSES_NAN = """
@@ -50,10 +53,10 @@ class Blocked:
         return Blocked(rows.permuted([0, 3, 1, 2]))
 
 
-def api() -> _onednn.OneDNN:
+def api() -> OneDNN:
     """What makes the kernels. Declined, with the reason, where there is no oneDNN."""
     try:
-        return _onednn.load()
+        return makers()
     except ImportError as error:
         raise Declined(str(error)) from None
 
@@ -156,5 +159,7 @@ def execute_all(
 
 
 def _step(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> list[Value]:
+    if to.recording is not None:
+        note(to.recording, primitive)
     layouts = [None if layout is None else Blocked(layout) for layout in primitive.outputs]
     return to.step(primitive.kernel, inputs, layouts)

@@ -54,7 +54,7 @@ def _normalized_lines(
     """By one kernel, with the statistics, which training needs."""
     check_float(x, scale, bias)
     check_lines(x, first, scale, bias)
-    kernel = maker("layer_norm")(x.shape, first, epsilon, bias is not None)
+    kernel = to.kernel(maker("layer_norm"), x.shape, first, epsilon, bias is not None)
     return add_step(to, kernel, x, scale, bias)
 
 

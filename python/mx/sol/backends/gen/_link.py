@@ -14,6 +14,7 @@ from ....graph.lowering._constant import Constant
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import BackendFailed, Value
+from ....graph.lowering.recipes import Replay, decoded, maker
 from ....threads import get_num_threads
 from ..._errors import SolWarning
 from ...jits import JitError, compiled
@@ -25,6 +26,7 @@ _compiled_kernel = ffi.get_global_func("mx.graph.compiled_kernel")
 _CompiledFunction: Any = ffi.get_class("mx.graph.CompiledFunction")
 
 _files = Files()
+NAME = "gen"
 
 
 class Batch:
@@ -40,6 +42,10 @@ class Batch:
         if kernel.symbol not in self._kernels:
             self._kernels[kernel.symbol] = (kernel, _CompiledFunction())
         return self._kernels[kernel.symbol][1]
+
+    def part(self) -> list[str]:
+        """What a recipe has of all of them: the name of the target, and the C."""
+        return [self._target.name, library_source([one for one, _ in self._kernels.values()])]
 
     def finish(self) -> None:
         """Compiles all of them. BackendFailed where that cannot be done."""
@@ -75,14 +81,15 @@ def add_step(
 ) -> list[Value]:
     """Adds a generated kernel to a plan: what it gives. Inputs are made row-major."""
     if backend not in to.finishers:
-        to.finishers[backend] = Batch(backend, target)
+        to.finishers[backend] = begun = Batch(backend, target)
+        if to.recording is not None:
+            to.recording.parts[NAME] = begun.part
     batch = to.finishers[backend]
     assert isinstance(batch, Batch)
     read = [to.row_major(value) for value in inputs]
     read += [to.constant(Constant.of(shared_if_aligned(one))) for one in kernel.constants]
-    made = _compiled_kernel(
-        name,
-        batch.function(kernel),
+    function = batch.function(kernel)
+    arguments = (
         kernel.tiles,
         [value.shape for value in read],
         [value.dtype for value in read],
@@ -91,9 +98,28 @@ def add_step(
         [kernel.may_lie_in(index) for index in range(len(kernel.outputs))],
         kernel.workspace,
     )
+    made = _compiled_kernel(name, function, *arguments)
+    recording = to.recording
+    if recording is not None:
+        given = [name, kernel.symbol, *arguments]
+        recording.note_encoded(made, NAME, lambda: list(recording.encoded(given)))
     return to.step(made, read)
 
 
 def spec_of(value: Value) -> Spec:
     """The spec of a value."""
     return Spec(value.shape, value.dtype)
+
+
+@maker(NAME)
+def _kernel(replay: Replay, given: Sequence[Any]) -> Any:
+    """A kernel of a plan that was recorded: all are in one library, which the cache has."""
+    name, symbol, *arguments = given
+    if NAME not in replay.state:
+        target, source = replay.parts[NAME]
+        if not Target.named(target).runs_here():
+            raise ValueError(f"generated code for {target} does not run on this processor")
+        replay.state[NAME] = compiled(source, Target.named(target), FLAGS)
+    function = _CompiledFunction()
+    function.bind(replay.state[NAME].address(symbol))
+    return _compiled_kernel(name, function, *decoded(arguments, replay.arrays))

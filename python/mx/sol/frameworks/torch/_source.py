@@ -53,6 +53,7 @@ class TorchSource(Source):
         self.outputs: OutputTree | None = None
         self.state: State | None = None
         self._analysis: Analysis | None = None
+        self._key: str | None = None
         # Whether modules are captured in their own modes, and not all in eval mode.
         self._own_modes = False
 
@@ -95,8 +96,9 @@ class TorchSource(Source):
     def _graph(self, args: Any, kwargs: Any) -> Graph:
         if self._own_modes:
             self.origin = "captured, not kept: some of its modules are in training"
+            self._key = None
             return self._take(self._as_called(args, kwargs))
-        found, self.origin = capture(self.module, args, kwargs, self.name)
+        found, self.origin, self._key = capture(self.module, args, kwargs, self.name)
         return self._take(found)
 
     def _take(self, captured: Captured) -> Graph:
@@ -105,6 +107,10 @@ class TorchSource(Source):
             self.state = State(self.module)
         self.state.add(captured.watched, captured.constants)
         return captured.graph
+
+    def key(self) -> str | None:
+        """See Source."""
+        return self._key
 
     def execute_elsewhere(self) -> None:
         """See Source."""

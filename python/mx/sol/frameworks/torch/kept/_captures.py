@@ -26,8 +26,9 @@ _Made = TypeVar("_Made")
 _Writer = Callable[[PieceWriter], dict[str, Any]]
 
 
-def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, str]:
-    """The graph of a module for an example, and where it is from, as reports tell it.
+def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, str, str | None]:
+    """The graph of a module for an example, where it is from, as reports tell it, and its key with
+    the weights that the module has; None where there is none.
 
     GraphError and NotImplementedError where the module cannot be captured.
     """
@@ -41,7 +42,7 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
 
 def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is in training. GraphError where the graph cannot have it."""
-    found, _ = _from_cache(
+    found, _, _ = _from_cache(
         lambda: key_of(module, args, kwargs, training=True),
         lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
         lambda found, seconds: writer_of_training(found, module, seconds),
@@ -79,23 +80,23 @@ def _from_cache(
     make: Callable[[], _Made],
     writer_of: Callable[[_Made, float], _Writer],
     read: Callable[[PieceFile], _Made],
-) -> tuple[_Made, str]:
+) -> tuple[_Made, str, str | None]:
     """What the cache has under a key; else what is made, which is then kept, if it can be."""
     cache = Cache.find()
     if cache is None:
-        return make(), "captured, not kept: there is no cache"
+        return make(), "captured, not kept: there is no cache", None
     try:
         key = key_of()
     except (NotDescribedError, RecursionError) as error:
-        return make(), f"captured, not kept: {error}"
+        return make(), f"captured, not kept: {error}", None
     kept = _kept(cache, key, read)
     if kept is not None:
-        return kept, "from the cache"
+        return kept, "from the cache", key
     with cache.locked(key):
         # Another process may have captured it while this one waited.
         kept = _kept(cache, key, read)
         if kept is not None:
-            return kept, "from the cache"
+            return kept, "from the cache", key
         begin = perf_counter()
         found = make()
         seconds = perf_counter() - begin
@@ -104,7 +105,7 @@ def _from_cache(
             cache.write(key, writer_of(found, seconds))
         except NotKeptError as error:
             told += f", not kept: {error}"
-    return found, told
+    return found, told, key
 
 
 def _kept(cache: Cache, key: str, read: Callable[[PieceFile], _Made]) -> _Made | None:

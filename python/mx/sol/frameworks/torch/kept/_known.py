@@ -170,7 +170,10 @@ def original_names(function: FunctionType, checked: set[CodeType]) -> Iterator[t
             values += [(name, known[name]) for name in code.co_names if name in known]
     yield from ((name, "") for name in code.co_names)
     for name, value in values:
-        yield name, _original(name, value)
+        original = _original(name, value)
+        # Modules of torch are there from the time on at which somebody has imported them.
+        if not (isinstance(value, ModuleType) and value.__name__.startswith("torch.")):
+            yield name, original
         if isinstance(value, FunctionType) and value.__module__ in _FUNCTIONS_OF:
             yield from original_names(value, checked)
 

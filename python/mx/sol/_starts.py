@@ -1,0 +1,105 @@
+"""Plans kept whole for the next start of the same model, with the weights as they are packed.
+
+To fold and pack weights, and to choose kernels for the layers, takes most of a second start. Where
+the source knows a key of its graph and of all weights, the cache has under it what the plan of the
+processor was made of: a plan made of that computes the same, and reads its weights from the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..cache import FileError
+from ..cache._code import code_stamp
+from ..cache._file import PieceWriter
+from ..cache._settings import limit
+from ..cache._use import Cache, warn
+from ..graph.lowering import recipes
+from ..graph.passes import CPU_PASSES, Pass
+from . import jits
+from ._backends import backends
+from ._config import config
+from .tuning import Tuning
+from .tuning._kept import environment
+
+if TYPE_CHECKING:
+    from ..graph.lowering.recipes import Recipe
+    from .frameworks import Source
+
+_KIND = "mx.sol.start 1"
+# The part of the cache that one plan may take.
+_MOST = 8
+# Settings that plans depend on.
+_SETTINGS = ("keep_nan", "autotune")
+_OWN = __name__.split(".", 1)[0] + "."
+
+
+@dataclass
+class Start:
+    """Where the plan of one model is kept. Errors of what is kept, too, have it made anew."""
+
+    cache: Cache
+    key: str
+    name: str  # of the model
+
+    def read(self) -> tuple[Any, Tuning | None] | None:
+        """The compiled plan, and what was measured for it; None where there is none."""
+        # Nothing is read, or said, where there is nothing.
+        file = self.cache.open(self.key) if self.cache.has(self.key) else None
+        if file is None:
+            return None
+        with file:
+            try:
+                about = file.about["start"]
+                plan = recipes.read(file, about["arrays"], is_mapped=True).plan()
+                told = about["tuning"]
+                return plan, None if told is None else Tuning.from_json(told)
+            except (FileError, *recipes.FAILURES) as error:
+                warn(f"a plan that was kept is made anew: {error}")
+        self.cache.remove(self.key)
+        return None
+
+    def write(self, recipe: Recipe, tuning: Tuning | None) -> None:
+        """Keeps what a plan was made of."""
+        if recipe.bytes * _MOST > limit():
+            return
+
+        def write(writer: PieceWriter) -> dict[str, Any]:
+            told = None if tuning is None else tuning.as_json()
+            return {
+                "accelerator": "plan",
+                "graph": self.name,
+                "start": {"arrays": recipes.write(writer, recipe), "tuning": told},
+            }
+
+        with self.cache.locked(self.key):
+            if not self.cache.has(self.key):
+                self.cache.write(self.key, write)
+
+
+def start_of(source: Source, passes: Sequence[Pass]) -> Start | None:
+    """Where the plan of a model is kept for its example; None where it is not, as it depends on
+    what no key tells: code of others, or data that was seen while it was made."""
+    cache = Cache.find() if _are_own(passes) else None
+    key = None if cache is None else source.key()
+    if cache is None or key is None:
+        return None
+    parts = (
+        _KIND, key, environment(), code_stamp("graph", "sol"), [one.name for one in passes],
+        [config[name] for name in _SETTINGS], [one.name for one in jits.chosen()],
+    )  # fmt: skip
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+    return Start(cache, digest, source.name)
+
+
+def _are_own(passes: Sequence[Pass]) -> bool:
+    """Whether passes and rules are those of this package, and follow from the graph alone."""
+    if not all(any(one is own for own in CPU_PASSES) for one in passes):
+        return False
+    rules = [rule for one in backends for found in one.rules.values() for _, rule in found]
+    kinds = [type(one) for one in backends]
+    return all(one.__module__.startswith(_OWN) for one in (*rules, *kinds))

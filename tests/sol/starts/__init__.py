@@ -1,0 +1,1 @@
+"""What a process keeps for the next start of the same model."""
