@@ -89,7 +89,12 @@ CONFORMING = {
     "refacc": ("refacc", {"STREAMS": "1", "HANDLES": "address"}, ALL),
     "refacc, strict": (
         *("refacc", {"STREAMS": "1", "THREADS": "one", "STRIDES": "0", "GUARD": "pages"}),
-        ("load", "copies", "streams", "threads"),
+        ("load", "copies", "streams"),
+    ),
+    # Without pages that are guarded, which the system makes one by one for all threads.
+    "refacc, one thread": (
+        *("refacc", {"STREAMS": "1", "THREADS": "one", "STRIDES": "0"}),
+        ("load", "threads"),
     ),
     "onednn": ("onednn", {}, ALL),
     "opencl": ("opencl", {}, tuple(name for name in ALL if name != "operators")),
