@@ -61,12 +61,16 @@ ACC_FOLDERS_BEHIND_FFI := cuda kernels models onednn opencl openvino refacc
 # These are of what compilers make of the headers: the same on both paths, too.
 HEADERS_ALONE := apart rejected_types
 # So are these of operators: what they compute with the same arguments.
-OPERATORS_BEHIND_FFI := elementwise reductions formulas vector_loops softmax sort linear_algebra symbols
+OPERATORS_BEHIND_FFI := elementwise reductions formulas vector_loops softmax sort linear_algebra symbols \
+	out_blocks out_memory peak_memory product_threads
+# And these read sources.
+OF_SOURCES := architecture words sizes
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest $(COUNTS_REFERENCES)
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest $(COUNTS_REFERENCES:%=--ignore=%) \
 		--ignore=tests/packaging --ignore=tests/docs/test_pages.py --ignore=tests/graph \
 		--ignore=tests/importers --ignore=tests/module --ignore=tests/sol \
+		$(addprefix --ignore=tests/test_,$(addsuffix .py,$(OF_SOURCES))) \
 		$(addprefix --ignore=tests/ffi/cpp/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
 		$(addprefix --ignore=tests/mx/test_,$(addsuffix .py,$(OPERATORS_BEHIND_FFI))) \
 		--ignore=tests/mx/infer $(addprefix --ignore=tests/acc/,$(ACC_FOLDERS_BEHIND_FFI)) \
