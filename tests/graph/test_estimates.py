@@ -1,6 +1,6 @@
 """What backends expect layers to take: the order follows it, and it is told."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ import pytest
 import mx
 from mx.graph import Plan
 from mx.graph.lowering import BACKENDS, BLAS, ONEDNN, OPERATORS, Backend, Chooser, Layer
+from mx.graph.lowering._constant import Constant
 from mx.graph.lowering._value import Declined, Followers, Value
 
 from .build import graph_of
@@ -140,6 +141,24 @@ def test_matrices_that_are_read_across(a, b, attributes, is_across):
     layer = layer_of("Gemm" if attributes else "MatMul", a, b, **attributes)
     order = [one.name for one in Chooser(BACKENDS).order(layer)]
     assert order == (["blas", "mx", "onednn"] if is_across else ["onednn", "blas", "mx"])
+
+
+# A row, or several, times a constant matrix, and whether BLAS reads that faster than oneDNN.
+ROWS = {
+    "a row": ((1, 2048), (2048, 1024), True),
+    "two rows": ((2, 2048), (2048, 1024), False),
+    "rows of a batch": ((2, 1, 2048), (2048, 1024), False),
+    "a matrix in the third cache": ((1, 512), (512, 512), False),
+}
+
+
+@pytest.mark.parametrize(("a", "b", "is_blas"), ROWS.values(), ids=ROWS)
+def test_rows_times_weights(a, b, is_blas):
+    weight = Value(b, "float32", known=Constant(np.zeros(b, "float32")))
+    layer = layer_of("MatMul", a)
+    layer = replace(layer, inputs=(*layer.inputs, weight))
+    first = next(iter(Chooser(BACKENDS).order(layer)))
+    assert first.name == ("blas" if is_blas else "onednn")
 
 
 # What nothing is estimated of.

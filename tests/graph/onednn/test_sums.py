@@ -7,6 +7,7 @@ import onnx_ir
 import pytest
 
 from mx.graph import Plan
+from mx.graph.lowering import ONEDNN, Chooser
 from mx.graph.lowering._constant import Constant
 from tests.graph.build import graph_of
 
@@ -25,7 +26,8 @@ def planned(nodes: str, x: tuple[int, ...], result: tuple[int, ...], **weights: 
                     made = onnx_ir.Value(name=name, const_value=onnx_ir.tensor(array, name=name))
                     made = graph.model.graph.initializers.setdefault(name, made)
                     node.replace_input_with(index, made)
-    return Plan(graph, optimize=False), {"x": _of(*x), **arrays}
+    chooser = Chooser([ONEDNN])
+    return Plan(graph, optimize=False, chooser=chooser), {"x": _of(*x), **arrays}
 
 
 def _of(*shape: int) -> numpy.ndarray:

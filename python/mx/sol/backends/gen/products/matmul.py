@@ -19,22 +19,24 @@ from ._problem import Product
 from ._rounded import emit_product
 
 OPERATORS = ("Gemm", "MatMul")
-# Rows that constant matrices of so many elements are multiplied by in 0.45 to 0.9 of the time of
-# oneDNN, and in less than BLAS takes: 2 to 128 rows and matrices of 768 x 768 to 3,072 x 768, two
-# threads of an AMD EPYC without AVX-512. With more rows both are as fast.
-_MOST_ROWS = 256
+# The most rows, by target, that constant matrices of so many elements are multiplied by in much
+# less than the time of oneDNN and BLAS. Processors without AVX-512: 0.45 to 0.9 of it for 2 to 128
+# rows and matrices of 768 x 768 to 3,072 x 768. With AVX-512 0.57 to 0.95 for 2 to 8 rows and
+# matrices of 512 x 1,024 to 4,096 x 1,024, which are read from memory. Two threads of AMD EPYCs,
+# 2026-11-29.
+_MOST_ROWS = {"avx2": 256, "avx512": 8}
 _FEWEST_WEIGHTS = 1 << 19
 _SAVED = 0.3
 
 
 def saves(extents: Extents, target: Target) -> float:
-    """The part of the time of a product that is expected to be saved, beside libraries: they pack a
-    constant matrix beforehand for AVX-512, and by each run for processors without."""
-    weights = extents.columns * extents.terms
-    is_packed_by_runs = target.name == "avx2" and extents.is_constant
-    is_one = extents.count == 1 and extents.dtype == "float32"
-    has_some_rows = 2 <= extents.rows <= _MOST_ROWS and weights >= _FEWEST_WEIGHTS
-    return _SAVED if is_packed_by_runs and is_one and has_some_rows else 0.0
+    """The part of the time of a product that is expected to be saved, beside libraries: for
+    processors without AVX-512 they pack a constant matrix in each run, and a few rows they compute
+    in less than the time that it takes to read it."""
+    most = _MOST_ROWS.get(target.name, 0)
+    is_one = extents.count == 1 and extents.dtype == "float32" and extents.is_constant
+    is_large = extents.columns * extents.terms >= _FEWEST_WEIGHTS
+    return _SAVED if is_one and is_large and 2 <= extents.rows <= most else 0.0
 
 
 def _starts(batch: tuple[int, ...], own: tuple[int, ...], size: int) -> tuple[int, ...]:
