@@ -15,8 +15,18 @@ _LIMIT_FILE = "limit"
 
 
 def is_on() -> bool:
-    """Whether compiled models are kept."""
-    return os.environ.get("MXNET_CACHE", "1") != "0"
+    """Whether compiled models are kept. They are not where MXNET_CACHE says something else than that:
+    who names a folder there, or "off", does not want them in another one."""
+    return os.environ.get("MXNET_CACHE", "") in ("", "1")
+
+
+def misreading() -> str | None:
+    """What is wrong with MXNET_CACHE, if anything is."""
+    named = os.environ.get("MXNET_CACHE", "")
+    if named in ("", "0", "1"):
+        return None
+    hint = ": MXNET_CACHE_DIR names the folder" if os.sep in named else ""
+    return f"MXNET_CACHE: expected 0 or 1, got {named!r}{hint}"
 
 
 def folder() -> str:

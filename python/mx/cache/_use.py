@@ -38,6 +38,9 @@ class Cache:
     def find() -> Cache | None:
         """None where it is switched off or cannot be used."""
         if not _settings.is_on():
+            wrong = _settings.misreading()
+            if wrong is not None:
+                warn(f"compiled models are not kept: {wrong}", once=wrong)
             return None
         try:
             return Cache(Store(_settings.usable_folder()))

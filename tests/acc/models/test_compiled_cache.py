@@ -91,6 +91,23 @@ def test_is_switched_off(load_refacc, folder, monkeypatch) -> None:
     assert started(ctx) == started(ctx) == ["compiled"] and not folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("/a/folder", "MXNET_CACHE: expected 0 or 1, got '/a/folder': MXNET_CACHE_DIR names the"),
+        ("off", "MXNET_CACHE: expected 0 or 1, got 'off'"),
+    ],
+)
+def test_is_off_where_the_variable_says_something_else(
+    load_refacc, folder, monkeypatch, value, text
+) -> None:
+    ctx = load_refacc("kept")
+    monkeypatch.setenv("MXNET_CACHE", value)
+    with pytest.warns(CacheWarning, match=text) as told:
+        assert started(ctx) == started(ctx) == ["compiled"] and not folder.exists()
+    assert len(told) == 1
+
+
 def test_a_library_that_exports_nothing(load_refacc, folder) -> None:
     ctx = load_refacc("kept", FAULTS="exportModel=unsupported")
     with warnings.catch_warnings():
