@@ -15,8 +15,8 @@ _LIMIT_FILE = "limit"
 
 
 def is_on() -> bool:
-    """Whether compiled models are kept. They are not where MXNET_CACHE says something else than that:
-    who names a folder there, or "off", does not want them in another one."""
+    """Whether compiled models are kept. They are not where MXNET_CACHE has anything but 1: who
+    names a folder there, or "off", does not want them in another one."""
     return os.environ.get("MXNET_CACHE", "") in ("", "1")
 
 

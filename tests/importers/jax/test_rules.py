@@ -96,7 +96,29 @@ CASES = {
     "all, any": (lambda x: (x.all(0), x.any(1)), bools(3, 4)),
     "cumsum": (lambda x: (jnp.cumsum(x, 1), lax.cumsum(x, 2, reverse=True)), X),
     "sort": (lambda x: (jnp.sort(x, 1), jnp.argsort(x, 2)), X),
-    "top_k": (lambda x: lax.top_k(x, 2), X),
+    "sort by several": (
+        lambda x, y: (lax.sort((jnp.round(x), y), num_keys=2), lax.sort((x, y), dimension=0)), X, Y,
+    ),
+    "sort by three": (
+        lambda x, y: lax.sort((x > 0, jnp.round(y * 3), x, y), dimension=1, num_keys=3), X, Y,
+    ),
+    "top_k": (lambda x: (lax.top_k(x, 2), lax.top_k(x, 2, axis=1)), X),
+    "running": (
+        lambda x: (lax.cummax(x, 1), lax.cummin(x, 0, True), lax.cumlogsumexp(x, 2, True)), X,
+    ),
+    "running integers": (lambda x: (lax.cummax(x, 1), lax.cummin(x, 0, True)), INTS),
+    **{
+        f"bits of {dtype}": (
+            lambda x: (lax.population_count(x), lax.clz(x)),
+            np.array([0, 1, 2, 3, 64, 100, 127, -1 % 256], dtype),
+        )
+        for dtype in ("uint8", "int32", "uint32", "int16")
+    },
+    "fewer bits": (
+        lambda x: (lax.reduce_precision(x, 8, 7), lax.reduce_precision(x, 5, 10)),
+        np.float32([1.2345678, -3e-5, 6.1e-5, 2.0**-14 - 2.0**-26, 2.0**-14 - 2.0**-25, 65519.9,
+                    65520, -1e38, 3.4e38, 1e-40, np.inf, np.nan, 0]),
+    ),
     "reshape": (lambda x: (x.reshape(4, -1), x.transpose(2, 0, 1), x[:, None].squeeze(1)), X),
     "concatenate": (lambda x, y: (jnp.concatenate([x, y], 1), jnp.stack([x, y])), X, Y),
     "split": (lambda x: jnp.split(x, [1, 3], 2), X),
@@ -250,8 +272,8 @@ def test_arguments_are_inputs() -> None:
          "scatter \\(.*: elements that a function makes others of"),
         (lambda x: jax.random.normal(jax.random.key(1), (2,)) + x, (X[0, 0, :2],),
          mx.graph.GraphError, "random"),
-        (lambda x: lax.reduce_precision(x, 8, 7), (X,), mx.graph.GraphError,
-         "8 bits of the exponent and 7 of the mantissa, of float32"),
+        (lambda x: lax.reduce_precision(x, 8, 8), (X,), mx.graph.GraphError,
+         "8 bits of the exponent and 8 of the mantissa, of float32"),
         (lambda x: lax.reduce_precision(x, 5, 23), (X,), mx.graph.GraphError, "5 bits"),
         (jax.jit(pow, static_argnums=1), (X, 2), TypeError, "static are bound by functools.part"),
         (lambda x: jax.pure_callback(np.sin, X, x), (X,), mx.graph.GraphError,

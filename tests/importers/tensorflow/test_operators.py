@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,52 @@ CASES = {
     "norm": (lambda x: tf.norm(x, axis=1), X),
     "argmax": (lambda x: (tf.argmax(x, 1), tf.argmin(x, 2, tf.int32)), X),
     "cumsum": (lambda x: tf.cumsum(x, 1, exclusive=True, reverse=True), X),
+    "cumprod": (lambda x: tf.math.cumprod(x, 1, exclusive=True, reverse=True), X),
+    "cumulative_logsumexp": (
+        lambda x: (tf.math.cumulative_logsumexp(x, 1),
+                   tf.math.cumulative_logsumexp(x, 2, reverse=True)), X,
+    ),
+    **{
+        f"{name} of zeros": (
+            find(name), np.float32([0, 0, 2, 0]), np.float32([0, np.nan, 3, np.inf]),
+        )
+        for name in "xlogy xdivy xlog1py".split()
+    },
+    "xlog1py of small": (find("xlog1py"), Y, Y / 1e6),
+    "cross": (tf.linalg.cross, floats(2, 4, 3), floats(2, 4, 3)),
+    **{
+        f"diagonals as matrices{n}": (partial(tf.linalg.diag, **options), floats(*shape))
+        for n, (shape, options) in enumerate([
+            ((2, 3), {}),
+            ((2, 3), {"k": -1, "num_cols": 5, "padding_value": 7.0}),
+            ((2, 3, 3), {"k": (-1, 1), "num_rows": 3, "num_cols": 4}),
+            ((3, 3), {"k": (0, 2), "align": "LEFT_RIGHT"}),
+        ])
+    },
+    **{
+        f"diagonals of matrices{n}": (partial(tf.linalg.diag_part, **options), X)
+        for n, options in enumerate([{}, {"k": 1}, {"k": (-1, 2), "padding_value": 7.0}])
+    },
+    "old diagonals": (
+        lambda x: (raw.MatrixDiag(diagonal=x), raw.MatrixDiagPart(input=x), raw.MatrixDiagV2(
+            diagonal=x[0], k=1, num_rows=-1, num_cols=-1, padding_value=0.0)), X,
+    ),
+    "new diagonals": (
+        lambda x, y: (tf.linalg.set_diag(x, y[:, :, 0]),
+                      tf.linalg.set_diag(x, y[:, :2, :3], k=(1, 2)),
+                      raw.MatrixSetDiag(input=x, diagonal=y[:, :, 0])), X, Y,
+    ),
+    "traces": (lambda x: (tf.linalg.trace(x), tf.linalg.tensor_diag(x[0]),
+                          tf.linalg.tensor_diag_part(x[0])), floats(2, 3, 3)),
+    **{
+        f"crops, {method}": (
+            partial(tf.image.crop_and_resize, crop_size=[3, size], method=method,
+                    extrapolation_value=7.0),
+            IMAGE, np.float32([[0, 0.1, 0.8, 0.9], [0.9, 0.5, 0, 1.4], [0.25, 0.5, 0.75, 0.5]]),
+            np.int32([1, 0, 1]),
+        )
+        for method, size in (("bilinear", 5), ("nearest", 1))
+    },
     "top_k": (lambda x: tf.math.top_k(x, 2), X),
     "l2_loss": (nn.l2_loss, X),
     "reshape": (lambda x: tf.reshape(x, [4, -1]), X),

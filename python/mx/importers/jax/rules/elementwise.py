@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import jax
+import numpy as np
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
@@ -245,14 +246,45 @@ def convert(b: Builder, call: Equation) -> ir.Value:
 
 @rule("reduce_precision")
 def reduce_precision(b: Builder, call: Equation) -> ir.Value:
-    """Nothing, where the type has no more bits than are to be kept."""
+    """A narrower type of as many bits, or nothing, where the type has no more than are to be kept.
+
+    What is too small for the type to have all bits of the mantissa is 0, once it is rounded.
+    """
     kept = call.param("exponent_bits"), call.param("mantissa_bits")
     had = jax.numpy.finfo(call.eqn.invars[0].aval.dtype)
-    if kept[0] < had.nexp or kept[1] < had.nmant:
+    if kept[0] >= had.nexp and kept[1] >= had.nmant:
+        return call[0]
+    narrow = {(8, 7): ir.DataType.BFLOAT16, (5, 10): ir.DataType.FLOAT16}.get(kept)
+    if narrow is None or had.bits != 32:
         raise Unsupported(
             f"{kept[0]} bits of the exponent and {kept[1]} of the mantissa, of {had.dtype}"
         )
-    return call[0]
+
+    def write(x: ir.Value) -> ir.Value:
+        rounded = b.cast(b.cast(x, narrow), dtype_of(x))
+        if narrow == ir.DataType.BFLOAT16:
+            return rounded  # whose exponents are those of float32
+        is_small = b.Less(b.Abs(x), 2.0**-14 - 2.0**-26)
+        return b.Where(is_small, b.Mul(x, 0.0), rounded)
+
+    return elementwise(b, write, call[0])
+
+
+@rule("population_count", "clz")
+def bits(b: Builder, call: Equation) -> ir.Value:
+    """How many bits of an integer are 1, and how many are 0 before the first 1."""
+    own = dtype_of(call[0])
+    count = own.itemsize * 8
+    unsigned = ir.DataType[f"UINT{int(count)}"]
+    x = b.Unsqueeze(b.cast(call[0], unsigned), [-1])
+    positions = b.constant(np.arange(count), unsigned)
+    each = b.BitwiseAnd(b.BitShift(x, positions, direction="RIGHT"), b.constant(1, unsigned))
+    each = b.cast(each, ir.DataType.INT32)
+    if call.eqn.primitive.name == "population_count":
+        return b.cast(b.ReduceSum(each, [-1], keepdims=0), own)
+    numbers = b.constant(np.arange(1, count + 1), ir.DataType.INT32)
+    highest = b.ReduceMax(b.Mul(each, numbers), [-1], keepdims=0)
+    return b.cast(b.Sub(b.constant(count, ir.DataType.INT32), highest), own)
 
 
 @rule("clamp")

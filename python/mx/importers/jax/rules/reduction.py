@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
 from ..._layout import behind, permuted
+from ..._scans import backwards, logarithms_of_sums, scan
 from .._call import Builder, Equation, Unsupported, rule
 
 _REDUCTIONS = {
@@ -70,22 +71,45 @@ def cumulative_product(b: Builder, call: Equation) -> ir.Value:
     return b.CumProd(call[0], axis, reverse=int(call.param("reverse")) or None)
 
 
+@rule("cummax", "cummin", "cumlogsumexp")
+def running(b: Builder, call: Equation) -> ir.Value:
+    axis, is_reversed = int(call.param("axis")), call.param("reverse")
+    x = backwards(b, call[0], axis) if is_reversed else call[0]
+    length = call.shape()[axis]
+    name = call.eqn.primitive.name
+    if name == "cumlogsumexp":
+        result = logarithms_of_sums(b, x, axis, length)
+    else:
+        combine = b.Max if name == "cummax" else b.Min
+        (result,) = scan(b, [x], axis, length, lambda one, two: [combine(*one, *two)])
+    return backwards(b, result, axis) if is_reversed else result
+
+
 @rule("sort")
 def sort(b: Builder, call: Equation) -> Sequence[ir.Value]:
+    """By the first key, and where that is the same by the next: each order keeps what is the same
+    as it was, so that the last key comes first."""
     axis, keys = call.param("dimension"), call.param("num_keys")
-    if keys != 1:
-        raise Unsupported("several keys")
-    length = shape_of(call[0])[axis]
-    values, order = b.op(
+    values, whole = _sorted(b, call[keys - 1], axis)
+    for number in reversed(range(keys - 1)):
+        key = b.GatherElements(call[number], whole, axis=axis)
+        key.shape = call[number].shape
+        values, order = _sorted(b, key, axis)
+        whole = b.GatherElements(whole, order, axis=axis)
+    return [values, *(b.GatherElements(x, whole, axis=axis) for x in call.inputs[1:])]
+
+
+def _sorted(b: Builder, x: ir.Value, axis: int) -> Sequence[ir.Value]:
+    """The elements along an axis in order, and where they were."""
+    return b.op(
         "TopK",
-        call[0],
-        b.ints([int(str(length))]),
+        x,
+        b.vector([b.size(x, axis)]),
         axis=axis,
         largest=0,
         outputs=2,
-        dtype=[dtype_of(call[0]), ir.DataType.INT64],
+        dtype=[dtype_of(x), ir.DataType.INT64],
     )
-    return [values, *(b.GatherElements(x, order, axis=axis) for x in call.inputs[1:])]
 
 
 @rule("top_k")

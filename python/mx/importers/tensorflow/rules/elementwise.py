@@ -200,10 +200,18 @@ def mul_no_nan(b: Builder, call: Call) -> ir.Value:
     return elementwise(b, write, call[0], call[1])
 
 
-@rule("Xdivy")
-def xdivy(b: Builder, call: Call) -> ir.Value:
+@rule("Xdivy", "Xlogy", "Xlog1py")
+def zero_of_zero(b: Builder, call: Call) -> ir.Value:
+    """0 where the first operand is 0, and so its gradients, whatever the second one is."""
+
     def write(x: ir.Value, y: ir.Value) -> ir.Value:
-        return b.Where(b.Equal(x, 0.0), b.constant(0, dtype_of(x)), b.Div(x, y))
+        is_zero = b.Equal(x, 0.0)
+        safe = b.Where(is_zero, b.constant(1, dtype_of(x)), y)
+        if call.op.type == "Xdivy":
+            found = b.Div(x, safe)
+        else:
+            found = b.Mul(x, b.Log(safe) if call.op.type == "Xlogy" else _log1p(b, safe))
+        return b.Where(is_zero, b.constant(0, dtype_of(x)), found)
 
     return elementwise(b, write, call[0], call[1])
 
@@ -241,18 +249,19 @@ def leaky_relu(b: Builder, call: Call) -> ir.Value:
     return unary(b, call[0], lambda x: b.LeakyRelu(x, alpha=call.attr("alpha")))
 
 
+def _log1p(b: Builder, x: ir.Value) -> ir.Value:
+    # Where 1 + x rounds to 1 the logarithm is x; else what the rounding took is divided out.
+    above = b.Add(x, 1.0)
+    rounded = b.Sub(above, 1.0)
+    safe = b.Where(b.Equal(rounded, 0.0), b.constant(1, dtype_of(x)), rounded)
+    exact = b.Div(b.Mul(b.Log(above), x), safe)
+    small = b.Where(b.Equal(rounded, 0.0), x, exact)
+    return b.Where(b.IsInf(x), b.Log(above), small)
+
+
 @rule("Log1p")
 def log1p(b: Builder, call: Call) -> ir.Value:
-    def write(x: ir.Value) -> ir.Value:
-        # Where 1 + x rounds to 1 the logarithm is x; else what the rounding took is divided out.
-        above = b.Add(x, 1.0)
-        rounded = b.Sub(above, 1.0)
-        safe = b.Where(b.Equal(rounded, 0.0), b.constant(1, dtype_of(x)), rounded)
-        exact = b.Div(b.Mul(b.Log(above), x), safe)
-        small = b.Where(b.Equal(rounded, 0.0), x, exact)
-        return b.Where(b.IsInf(x), b.Log(above), small)
-
-    return unary(b, call[0], write)
+    return unary(b, call[0], lambda x: _log1p(b, x))
 
 
 @rule("Expm1")

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
-from ..._builder import dtype_of, rank_of, shape_of
+from ..._builder import dtype_of, rank_of, shape_of, static
 from ..._layout import behind, permuted
-from .._call import Builder, Call, rule
+from ..._scans import backwards, logarithms_of_sums
+from .._call import Builder, Call, Unsupported, rule
 
 _REDUCTIONS = {
     "Sum": "ReduceSum",
@@ -85,15 +86,28 @@ def l2_loss(b: Builder, call: Call) -> ir.Value:
     return b.Mul(b.ReduceSumSquare(call[0], keepdims=0), 0.5)
 
 
-@rule("Cumsum")
-def cumulative_sum(b: Builder, call: Call) -> ir.Value:
+@rule("Cumsum", "Cumprod")
+def cumulative(b: Builder, call: Call) -> ir.Value:
     (axis,) = call.ints(1, "the axis")
-    return b.CumSum(
+    write = b.CumSum if call.op.type == "Cumsum" else b.CumProd
+    return write(
         call[0],
         b.scalar(axis),
         exclusive=int(call.attr("exclusive")),
         reverse=int(call.attr("reverse")),
     )
+
+
+@rule("CumulativeLogsumexp")
+def cumulative_logarithms(b: Builder, call: Call) -> ir.Value:
+    (axis,) = call.ints(1, "the axis")
+    if call.attr("exclusive"):
+        raise Unsupported("sums without the element itself")
+    axis %= rank_of(call[0])
+    (length,) = static([b.size(call[0], axis)], "the length of the axis")
+    x = backwards(b, call[0], axis) if call.attr("reverse") else call[0]
+    result = logarithms_of_sums(b, x, axis, length)
+    return backwards(b, result, axis) if call.attr("reverse") else result
 
 
 @rule("Softmax", "LogSoftmax")

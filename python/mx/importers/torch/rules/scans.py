@@ -1,37 +1,16 @@
-"""What runs along an axis: in as many steps as its length has binary digits."""
+"""What runs along an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import onnx_ir as ir
 
+from ..._scans import Values, logarithms_of_sums, scan
 from .._builder import Builder, dtype_of, rank_of, shape_of, static
 from .._rule import rule
 
 _INT64 = ir.DataType.INT64
-Values = Sequence[ir.Value]
-
-
-def _scan(
-    b: Builder, values: Values, dim: int, length: int, combine: Callable[[Values, Values], Values]
-) -> Values:
-    """Each element combined with all before it; `combine` is associative, its first argument what
-    comes first."""
-
-    def part(x: ir.Value, start: int, end: int) -> ir.Value:
-        return b.Slice(x, [start], [end], [dim])
-
-    step = 1
-    while step < length:
-        first = [part(x, 0, length - step) for x in values]
-        second = [part(x, step, length) for x in values]
-        values = [
-            b.Concat(part(x, 0, step), new, axis=dim)
-            for x, new in zip(values, combine(first, second), strict=True)
-        ]
-        step *= 2
-    return values
 
 
 def _extreme(compare: str) -> Callable[[Builder, ir.Value, int], Values]:
@@ -59,7 +38,7 @@ def _extreme(compare: str) -> Callable[[Builder, ir.Value, int], Values]:
 
         shape = [length if axis == dim else 1 for axis in range(rank_of(x))]
         positions = b.Expand(b.Reshape(b.range(0, length), shape), b.Shape(x))
-        _, indices = _scan(b, (x, positions), dim, length, combine)
+        _, indices = scan(b, (x, positions), dim, length, combine)
         # Taken by their index, so that their gradient goes to these elements alone.
         return b.cast(b.GatherElements(x, indices, axis=dim), own), indices
 
@@ -77,10 +56,4 @@ def logcumsumexp(b: Builder, x: ir.Value, dim: int) -> ir.Value:
     dim %= rank_of(x)
     (length,) = static([shape_of(x)[dim]], "the length of the axis")
 
-    def combine(first: Values, second: Values) -> Values:
-        highest = b.Max(first[0], second[0])
-        highest = b.Where(b.IsInf(highest), b.constant(0, dtype_of(x)), highest)
-        powers = [b.Exp(b.Sub(one[0], highest)) for one in (first, second)]
-        return [b.Add(b.Log(b.Add(*powers)), highest)]
-
-    return _scan(b, [x], dim, length, combine)[0]
+    return logarithms_of_sums(b, x, dim, length)
