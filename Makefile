@@ -25,7 +25,8 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/library benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-sol test-ctypes test-accelerators test-operators test-builds \
+.PHONY: demo test test-cpp test-cython test-sol test-ctypes test-accelerators test-operators test-packages \
+	test-builds \
 	test-operators-on-refacc test-levels build sanitized bench bench-models \
 	docs lint format environment clean
 
@@ -36,7 +37,7 @@ build: $(BIN)/.built-with
 	$(INSTALL) --no-deps --editable .
 
 # The longest first, which is quicker where two run at a time.
-test: test-sol test-cython test-accelerators test-ctypes test-operators test-cpp
+test: test-accelerators test-sol test-cython test-ctypes test-packages test-operators test-cpp
 
 test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
@@ -48,7 +49,12 @@ COUNTS_REFERENCES := tests/ffi/test_memory.py
 test-cython: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(COUNTS_REFERENCES)
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc --ignore=tests/mx \
-		--ignore=tests/sol $(COUNTS_REFERENCES:%=--ignore=%)
+		--ignore=tests/sol $(PACKAGES:%=--ignore=%) $(COUNTS_REFERENCES:%=--ignore=%)
+
+# What is installed, compiled and read by others: they run programs, which use what is built.
+PACKAGES := tests/packaging tests/docs
+test-packages: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(PACKAGES)
 
 test-sol: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/sol
