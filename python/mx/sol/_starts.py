@@ -1,6 +1,6 @@
 """Plans kept whole for the next start of the same model, with the weights as they are packed.
 
-To fold and pack weights, and to choose kernels for the layers, takes most of a second start. Where
+To merge and pack weights, and to choose kernels for the layers, takes most of a second start. Where
 the source knows a key of its graph and of all weights, the cache has under it what the plan of the
 processor was made of: a plan made of that computes the same, and reads its weights from the file.
 """
