@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import zipfile
 
+import ml_dtypes
 import numpy
 import pytest
 
@@ -180,6 +182,7 @@ ARGUMENTS = [
         "func_name: expected a name that is not one of libc, .*'exp'",
     ),
     ({"func_name": "sqrtf"}, ValueError, "func_name: expected a name that is not .* 'sqrtf'"),
+    ({"func_name": "std"}, ValueError, "func_name: expected a name that is not .* 'std'"),
     ({"func_name": "write"}, ValueError, "func_name: expected a name that is not .* 'write'"),
     ({"func_name": "vf_exp"}, ValueError, "func_name: expected a name that is not .* 'vf_exp'"),
     ({"func_name": "size_t"}, ValueError, "func_name: expected a name that is not .* 'size_t'"),
@@ -261,3 +264,18 @@ def test_headers_keep_names_of_models_in_comments(tmp_path) -> None:
     graph.model.graph.inputs[0].name = "x */ #error \\"
     made = sol.deploy(graph, "source", path=tmp_path)
     assert "x * / #error /, float32 (2, 2)" in made.files[1].read_text()
+
+
+def test_wheels_take_bfloat16_and_its_bits(tmp_path, monkeypatch) -> None:
+    graph = graph_of("g (bfloat16[3] x) => (bfloat16[3] y) { y = Neg(x) }")
+    (wheel,) = sol.deploy(graph, "wheel", path=tmp_path, lib_name="narrow", target="c").files
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    narrow = importlib.import_module("narrow")
+    x = numpy.array([1, -2, 3], ml_dtypes.bfloat16)
+    for given in (x, x.view("uint16")):
+        numpy.testing.assert_array_equal(narrow.predict(given), (-x).view("uint16"))
+    assert "x: bfloat16 (3,)" in narrow.predict.__doc__
+    assert "returns: uint16 (the bits of bfloat16) (3,)" in narrow.predict.__doc__
+    with pytest.raises(TypeError, match="x: expected bfloat16, or its bits as uint16, got float32"):
+        narrow.predict(x.astype("float32"))

@@ -43,7 +43,9 @@ _LIBC = """
     unsetenv uselocale ushort usleep valloc vdprintf vfork vfprintf vfscanf vhangup vprintf
     vscanf vsnprintf vsprintf vsscanf wcstombs wctomb write
 """.split()
-_TAKEN = frozenset([*_LIBC, *(f"{name}{end}" for name in _MATH for end in ("", "f", "l"))])
+# Macros of <complex.h>, and the namespace of C++.
+_OTHERS = ("I", "complex", "imaginary", "std")
+_TAKEN = frozenset([*_LIBC, *_OTHERS, *(name + end for name in _MATH for end in ("", "f", "l"))])
 
 # What names of the generated source begin with, or are.
 _OURS = re.compile(r"(mx|mxk|v[fiub])(_.*)?|VW", re.I)

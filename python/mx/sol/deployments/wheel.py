@@ -49,6 +49,8 @@ _FOLDER = Path(__file__).parent
 _INPUTS = @INPUTS@
 _OUTPUTS = @OUTPUTS@
 _STATUSES = @STATUSES@
+# Types that NumPy lacks, as their bits.
+_BITS = {"bfloat16": "uint16"}
 
 _library = ctypes.CDLL(str(_FOLDER / "@LIBRARY@"))
 _function, _check = _library.@NAME@, _library.@NAME@_check
@@ -78,8 +80,9 @@ _raise(_check(*_beside[:2]))
 def _array(position, given):
     name, dtype, shape = _INPUTS[position]
     array = numpy.ascontiguousarray(given)
-    if str(array.dtype) != dtype:
-        raise TypeError(f"@NAME@: {name}: expected {dtype}, got {array.dtype}")
+    if str(array.dtype) not in (dtype, _BITS.get(dtype)):
+        bits = f", or its bits as {_BITS[dtype]}" if dtype in _BITS else ""
+        raise TypeError(f"@NAME@: {name}: expected {dtype}{bits}, got {array.dtype}")
     if numpy.shape(given) != shape:
         raise ValueError(f"@NAME@: {name}: expected shape {shape}, got {numpy.shape(given)}")
     return array
@@ -88,7 +91,7 @@ def _array(position, given):
 def call(arguments):
     """Executes the model."""
     arrays = [_array(n, given) for n, given in enumerate(arguments)]
-    outputs = [numpy.empty(shape, dtype) for _, dtype, shape in _OUTPUTS]
+    outputs = [numpy.empty(shape, _BITS.get(dtype, dtype)) for _, dtype, shape in _OUTPUTS]
     if not hasattr(_local, "arena"):
         _local.arena = numpy.empty(@ARENA@, "uint8")
     pointers = [ctypes.c_void_p(one.ctypes.data) for one in (*arrays, *outputs, _local.arena)]
@@ -152,7 +155,7 @@ def _modules(to: Interface, library: str) -> dict[str, str]:
         f"    {name}: {one.value.dtype} {one.value.shape}"
         for name, one in zip(names, to.inputs, strict=True)
     ]
-    described += [f"    returns: {one.value.dtype} {one.value.shape}" for one in to.outputs]
+    described += [f"    returns: {_returned(one)} {one.value.shape}" for one in to.outputs]
     words = {
         "PROCESSOR": to.made_for,
         "NAME": to.func_name,
@@ -171,16 +174,15 @@ def _modules(to: Interface, library: str) -> dict[str, str]:
     }
 
 
+def _returned(output: Argument) -> str:
+    dtype = str(output.value.dtype)
+    return "uint16 (the bits of bfloat16)" if dtype == "bfloat16" else dtype
+
+
 def _specs(arguments: tuple[Argument, ...], names: list[str]) -> list[tuple[str, str, object]]:
-    """Name, type and shape as NumPy has them; bfloat16, which it lacks, as its bits."""
-    return [
-        (
-            name,
-            "uint16" if one.value.dtype == "bfloat16" else one.value.dtype,
-            one.value.shape,
-        )
-        for name, one in zip(names, arguments, strict=True)
-    ]
+    """Name, type and shape."""
+    values = [one.value for one in arguments]
+    return [(name, one.dtype, one.shape) for name, one in zip(names, values, strict=True)]
 
 
 DEPLOYMENT = Wheel()
