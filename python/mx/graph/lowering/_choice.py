@@ -27,6 +27,7 @@ class Layer:
     num_outputs: int
     followers: Followers  # which the kernel of the node may compute, too
     precision: str = ""  # as Lowering has it
+    has_one_shape: bool = False  # whether it is certain that there is no plan for other shapes
 
 
 class Chooser:

@@ -41,6 +41,10 @@ class GraphNodes:
         # Weights of old models are inputs, too.
         weights = set(graph.initializers.values())
         self.inputs = [value for value in graph.inputs if value not in weights]
+        # Whether all inputs have the shapes that the graph says.
+        self.has_one_shape = all(
+            value.shape is not None and value.shape.is_static() for value in self.inputs
+        )
         self.opset = opset
         self.chooser = chooser
         self.failed: set[str] = set()  # backends that plans do without

@@ -61,6 +61,7 @@ class NodeLowering:
             len(node.outputs),
             followers,
             self._to.precision,
+            self._nodes.has_one_shape,
         )
         estimates, reasons = chooser.estimates(layer), list[str]()
         for backend in chooser.order(layer):

@@ -54,13 +54,16 @@ def _cost(layer: Layer) -> float | None:
     blas = extents.by("blas")
     if time is None or blas is None:
         return time
-    if _is_far_row(extents):
+    if layer.has_one_shape and _is_far_row(extents):
         return max(time, _OF_ROWS * blas)
     return max(time, _ACROSS * blas) if _is_across(layer, extents) else time
 
 
 def _is_far_row(extents: Extents) -> bool:
-    """Whether it is a row times a constant matrix that is read from memory."""
+    """Whether it is a row times a constant matrix that is read from memory.
+
+    BLAS reads it as it is: it is in memory twice where plans for several rows have it packed.
+    """
     is_row = extents.rows == extents.count == 1 and extents.is_constant
     return is_row and extents.columns * extents.terms > _FAR_WEIGHTS
 
