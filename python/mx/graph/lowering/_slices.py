@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import onnx_ir
 
 import ffi
@@ -27,8 +28,10 @@ Shape = tuple[int, ...]
 # Products of elements that a slice has at least: to begin one takes little beside them.
 _LEAST_PRODUCTS = 500_000
 # Bytes of weights that stay in the second cache of a processor while slices are computed; more are
-# read for each of them, as those of dense layers, which multiply each item of a batch once.
+# read for each of them, as those of dense layers, which multiply each item of a batch once: slices
+# of several items read them fewer times.
 _NEAR_WEIGHTS = 1 << 20
+_SEVERAL = 2
 # By how much longer some thread may be at slices than all would be that have equal shares.
 _UNEVEN = 1.1
 
@@ -179,6 +182,39 @@ def _flatten(node: _Node) -> tuple[Shape, float]:
     return (node.x[0], math.prod(node.x[1:])), 0
 
 
+def _reshape(node: _Node) -> tuple[Shape, float]:
+    told = tuple(int(extent) for extent in node.weight(1).elements)
+    if node.attributes.get("allowzero", 0) or not told or told[0] not in (-1, 0, node.x[0]):
+        raise _Mixed
+    rest, item = told[1:], math.prod(node.x[1:])
+    rest = tuple(node.x[1 + i] if extent == 0 else extent for i, extent in enumerate(rest))
+    if -1 in rest and told[0] != -1:
+        known = math.prod(extent for extent in rest if extent != -1)
+        rest = tuple(item // known if extent == -1 else extent for extent in rest)
+    if math.prod(rest) != item:
+        raise _Mixed
+    return (node.x[0], *rest), 0
+
+
+def _reduce(node: _Node) -> tuple[Shape, float]:
+    rank, given = len(node.x), node.attributes.get("axes")
+    if given is None:
+        given = node.weight(1).elements
+    axes = {int(axis) + (rank if axis < 0 else 0) for axis in given}
+    if not axes or not axes <= set(range(1, rank)):
+        raise _Mixed
+    if node.attributes.get("keepdims", 1):
+        return tuple(1 if axis in axes else n for axis, n in enumerate(node.x)), 0
+    return tuple(n for axis, n in enumerate(node.x) if axis not in axes), 0
+
+
+def _transpose(node: _Node) -> tuple[Shape, float]:
+    order = node.attributes.get("perm") or range(len(node.x))[::-1]
+    if order[0] != 0:
+        raise _Mixed
+    return tuple(node.x[axis] for axis in order), 0
+
+
 def _gemm(node: _Node) -> tuple[Shape, float]:
     given, x, weight = node.attributes, node.x, node.weight(1)
     if given.get("transA", 0) or len(x) != 2 or len(weight.shape) != 2:
@@ -225,7 +261,10 @@ _RULES: dict[str, Rule] = {
     "Gemm": _gemm,
     "LayerNormalization": _behind_batch("axis", -1),
     "MatMul": _matmul,
+    **dict.fromkeys("ReduceMax ReduceMean ReduceMin ReduceSum".split(), _reduce),
+    "Reshape": _reshape,
     "Softmax": _behind_batch("axis", 1),
+    "Transpose": _transpose,
 }
 # Kernels that a slice may have: others may call libraries that share their work among threads.
 _KERNELS = ("copy", "gen:", "onednn.", "small_convolution", "small_product", "_npi.", "_npx.")
@@ -274,6 +313,15 @@ def sliced(environment: Environment, slices: int) -> Environment:
     return {value: content[: len(content) // slices] for value, content in environment.items()}
 
 
+def constant_of(node: onnx_ir.Node, index: int, elements: Any, slices: int) -> Any:
+    """What an input of a node is for one of so many slices, whose elements are known: shapes begin
+    with the length of the batch."""
+    if node.op_type != "Reshape" or index != 1 or elements[0] in (-1, 0):
+        return elements
+    first, *rest = elements
+    return numpy.array([first // slices, *rest], elements.dtype)
+
+
 def _sizes_of(program: GraphNodes, batched: dict[onnx_ir.Value, Shape]) -> _Sizes:
     """What one item takes. Something of _RULES or theirs raises where items may be mixed."""
     sizes = _Sizes()
@@ -302,7 +350,7 @@ def _count(batch: int, sizes: _Sizes, weights: int, threads: int) -> int:
     """The largest number of slices of which each is large enough, and all threads have as many."""
     least = max(1.0, _LEAST_PRODUCTS / max(sizes.products, 1.0))
     if weights > _NEAR_WEIGHTS:
-        least = max(least, weights / max(sizes.bytes, 1))
+        least = max(least, _SEVERAL, weights / max(sizes.bytes, 1))
     for slices in range(batch, 1, -1):
         if batch % slices or batch // slices < least:
             continue
