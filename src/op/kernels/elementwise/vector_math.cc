@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "op/kernels/elementwise/vector_cbrt.h"
+#include "op/kernels/elementwise/vector_erf.h"
 #include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/elementwise/vector_log.h"
 #include "op/kernels/elementwise/vector_log_float.h"
@@ -99,6 +100,16 @@ template <typename T>
 VectorUnary<T> FindVectorUnary(const char* name) noexcept {
   using Wide = Registers<T, CpuLevel::kAvx512>;
   using Narrow = Registers<T, CpuLevel::kAvx2>;
+  if constexpr (std::is_same_v<T, float>) {
+    if (std::strcmp(name, "erf") == 0) {
+      if (const Function f = FindAt<double, CpuLevel::kAvx512>("v", name)) {
+        return {f, &Wide::template RunUnary<avx512::ErfFloat>};
+      }
+      if (const Function f = FindAt<double, CpuLevel::kAvx2>("v", name)) {
+        return {f, &Narrow::template RunUnary<avx2::ErfFloat>};
+      }
+    }
+  }
   if (const Function f = FindAt<T, CpuLevel::kAvx512>("v", name)) {
     if constexpr (std::is_same_v<T, double>) {
       if (std::strcmp(name, "cbrt") == 0) return {f, &Wide::template RunUnary<avx512::CbrtDouble>};
