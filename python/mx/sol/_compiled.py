@@ -69,8 +69,10 @@ class Compiled:
         # What shapes are executed by: their own version where the one of all does not hold.
         self._keys: dict[Shapes, Shapes | None] = {}
         self._apart: dict[Shapes, Graph] = {}
-        # Where the plan for the example is kept, as long as weights are what they were.
-        self._start = self._find_start()
+        # Whether the plan for the example may be kept: weights are what they were, and nobody has
+        # looked yet; and where it is to be kept then.
+        self._looks_for_start = self.choice is None and context.device_type == "cpu"
+        self._start: Start | None = None
         # What was measured of each version, for as long as the model is there.
         self._tunings: dict[Shapes | None, Tuning] = {}
 
@@ -99,9 +101,10 @@ class Compiled:
         with self._lock:
             key = self._key(shapes)
             if key not in self._versions:
-                self._read_start(key)
-            if key not in self._versions:
-                if config["autotune"] and key not in self._tunings:
+                is_tuned = key in self._tunings
+                if not config["autotune"] and not is_tuned:
+                    self._read_start(key)
+                elif not is_tuned:
                     arrays = [_zeros(*one) for one in zip(self.inputs, shapes, strict=True)]
                     self._tune(key, arrays, config["tuning_seconds"])
                 if key not in self._versions:
@@ -143,6 +146,8 @@ class Compiled:
     ) -> None:
         if self.context.device_type != "cpu":
             return
+        if not again and self._read_start(key, seconds):
+            return
         graph, removed = self._optimized(key)
         records = self._has_start(key)
         name = self.source.name
@@ -162,7 +167,7 @@ class Compiled:
                     _make_room(self._outdated)
                     self._outdated[key] = version.plan
             self._versions.clear()
-            self._start = None
+            self._start, self._looks_for_start = None, False
 
     def sized(self, arrays: Sequence[Any]) -> tuple[Version, Graph, Graph]:
         """What executes the model for inputs of these shapes, and its graphs before and after the
@@ -318,36 +323,32 @@ class Compiled:
 
     # -- the next start --
 
-    def _find_start(self) -> Start | None:
-        """Where the plan for the example is kept, if it is."""
-        if self.choice is not None or self.context.device_type != "cpu":
-            return None
-        return start_of(self.source, self.passes)
-
     def _has_start(self, key: Shapes | None) -> bool:
         return self._start is not None and key is None
 
-    def _read_start(self, key: Shapes | None) -> None:
-        """Has the plan that is kept for the example, where there is one."""
-        found = None
-        if self._start is not None and key is None and self.holder is self.source:
-            found = self._start.read()
+    def _read_start(self, key: Shapes | None, seconds: float | None = None) -> bool:
+        """Has the plan that is kept for the example, and says whether there is one; that which was
+        tuned, where somebody would tune for so many seconds."""
+        if not self._looks_for_start or key is not None or self.holder is not self.source:
+            return False
+        self._looks_for_start = False
+        self._start = start_of(self.source, self.passes, seconds is not None)
+        found = None if self._start is None else self._start.read(seconds or 0.0)
         if found is None:
-            return
+            return False
         self._start = None  # which has all that could be kept
         compiled, tuning = found
         if tuning is not None:
             self._tunings[key] = tuning
-        names = [spec.name for spec in self.inputs]
         version: Version
 
         def make() -> Plan:
             return self._plan_of(version.graph, key)
 
-        plan = KeptPlan(compiled, names, make)
-        self._versions[key] = version = Version(
-            self._graph_of(key), plan, lambda: self._optimized(key)
-        )
+        plan = KeptPlan(compiled, [spec.name for spec in self.inputs], make)
+        version = Version(self._graph_of(key), plan, lambda: self._optimized(key))
+        self._versions[key] = version
+        return True
 
     def _write_start(self, version: Version) -> None:
         """Keeps the plan of the example for the next start, once it is made."""

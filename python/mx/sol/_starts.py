@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import ffi
+
 from ..cache import FileError
 from ..cache._code import code_stamp
 from ..cache._file import PieceWriter
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
     from ..graph.lowering.recipes import Recipe
     from .frameworks import Source
 
+_has_mkl = ffi.get_global_func("mx.graph.has_mkl")
+
 _KIND = "mx.sol.start 1"
 # The part of the cache that one plan may take.
 _MOST = 8
-# Settings that plans depend on.
-_SETTINGS = ("keep_nan", "autotune")
 _OWN = __name__.split(".", 1)[0] + "."
 
 
@@ -46,8 +48,9 @@ class Start:
     key: str
     name: str  # of the model
 
-    def read(self) -> tuple[Any, Tuning | None] | None:
-        """The compiled plan, and what was measured for it; None where there is none."""
+    def read(self, seconds: float = 0.0) -> tuple[Any, Tuning | None] | None:
+        """The compiled plan, and what was measured for it; None where there is none, or layers were
+        left out of that which so many seconds might do for."""
         # Nothing is read, or said, where there is nothing.
         file = self.cache.open(self.key) if self.cache.has(self.key) else None
         if file is None:
@@ -55,9 +58,9 @@ class Start:
         with file:
             try:
                 about = file.about["start"]
-                plan = recipes.read(file, about["arrays"], is_mapped=True).plan()
-                told = about["tuning"]
-                return plan, None if told is None else Tuning.from_json(told)
+                tuning = None if about["tuning"] is None else Tuning.from_json(about["tuning"])
+                if tuning is None or tuning.is_enough(seconds):
+                    return recipes.read(file, about["arrays"], is_mapped=True).plan(), tuning
             except (FileError, *recipes.FAILURES) as error:
                 warn(f"a plan that was kept is made anew: {error}")
         self.cache.remove(self.key)
@@ -81,7 +84,7 @@ class Start:
                 self.cache.write(self.key, write)
 
 
-def start_of(source: Source, passes: Sequence[Pass]) -> Start | None:
+def start_of(source: Source, passes: Sequence[Pass], is_tuned: bool) -> Start | None:
     """Where the plan of a model is kept for its example; None where it is not, as it depends on
     what no key tells: code of others, or data that was seen while it was made."""
     cache = Cache.find() if _are_own(passes) else None
@@ -90,10 +93,18 @@ def start_of(source: Source, passes: Sequence[Pass]) -> Start | None:
         return None
     parts = (
         _KIND, key, environment(), code_stamp("graph", "sol"), [one.name for one in passes],
-        [config[name] for name in _SETTINGS], [one.name for one in jits.chosen()],
+        is_tuned, config["keep_nan"], _compilers(), bool(_has_mkl()),
     )  # fmt: skip
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
     return Start(cache, digest, source.name)
+
+
+def _compilers() -> list[str]:
+    """The names of those that are there; none where it is to be told why when one is needed."""
+    try:
+        return [one.name for one in jits.found()]
+    except ValueError:
+        return []
 
 
 def _are_own(passes: Sequence[Pass]) -> bool:

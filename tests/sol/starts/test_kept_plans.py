@@ -20,6 +20,8 @@ from mx.graph.passes import Pass
 from mx.sol._version import KeptPlan
 from mx.sol.passes import PASSES
 
+from ..conftest import threads
+
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
@@ -113,6 +115,37 @@ def test_a_second_start(
     assert kept.peak == pytest.approx(anew.peak, rel=2e-2)
     assert kept.parameters == pytest.approx(anew.parameters, rel=2e-2)
     assert_same(outputs(second, x), expected)
+
+
+def test_a_plan_that_was_tuned_for_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, x = MODELS["convolutions"]
+    monkeypatch.setitem(sol.config, "autotune", True)
+    monkeypatch.setitem(sol.config, "tuning_seconds", 1)
+    outputs(sol.optimize(made(make), x), x)
+    monkeypatch.setattr("mx.sol.tuning.Tuning.is_enough", lambda self, seconds: seconds <= 1)
+    for seconds, kept in ((1, True), (2, False)):
+        monkeypatch.setitem(sol.config, "tuning_seconds", seconds)
+        fast = sol.optimize(made(make), x)
+        outputs(fast, x)
+        assert isinstance(plan_of(fast, x), KeptPlan) is kept
+
+
+def test_without_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, x = MODELS["convolutions"]
+    expected = outputs(sol.optimize(made(make), x), x)
+    monkeypatch.setenv("MXNET_SOL_JIT", "none")
+    for _ in range(2):
+        found = outputs(sol.optimize(made(make), x), x)
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-4, atol=1e-5)
+
+
+def test_threads_that_are_set_before_the_first_call() -> None:
+    make, x = MODELS["convolutions"]
+    for count, kept in ((1, False), (2, False), (1, True), (2, True)):
+        fast = sol.optimize(made(make), x)
+        with threads(count):
+            outputs(fast, x)
+            assert isinstance(plan_of(fast, x), KeptPlan) is kept
 
 
 def test_weights_that_change() -> None:

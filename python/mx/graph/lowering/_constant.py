@@ -11,7 +11,7 @@ import onnx_ir
 
 from ... import numpy as np
 from .._proto import elements_of
-from .._shared import shared
+from .._shared import empty, shared
 
 # With fewer elements it is not worth while to give them up.
 _FEW = 1024
@@ -22,7 +22,7 @@ class Constant:
 
     All plans of a graph share it, and kernels of oneDNN share what they pack of it. Elements that
     only such kernels read are given up (`release`); who asks for them again gets them from what is
-    packed.
+    packed, or turned.
     """
 
     def __init__(self, source: numpy.ndarray[Any, Any] | onnx_ir.TensorProtocol) -> None:
@@ -31,6 +31,7 @@ class Constant:
         self._source: Any = source
         self._array: Any = None
         self._weight: Any = None  # of oneDNN
+        self._turned: Constant | None = None
         # By the axis that is cut and their number.
         self._parts: dict[tuple[int, int], tuple[Constant, ...]] = {}
         if isinstance(source, numpy.ndarray):
@@ -52,6 +53,8 @@ class Constant:
         with self._lock:
             if self._source is None and self._weight is not None:
                 self._source = numpy.asarray(self._weight.array())
+            elif self._source is None and self._turned is not None:
+                self._source = numpy.ascontiguousarray(self._turned.elements.T)
             elif self._source is None:
                 (axis, _), parts = next(iter(self._parts.items()))
                 self._source = numpy.concatenate([part.elements for part in parts], axis)
@@ -89,6 +92,16 @@ class Constant:
                     self._weight = make(array)
         return self._weight
 
+    def turned(self) -> Constant:
+        """A matrix with its axes in the other order, in large pages of memory; made once."""
+        elements = self.elements
+        with self._lock:
+            if self._turned is None:
+                made = empty(elements.size, elements.dtype).reshape(elements.shape[::-1])
+                made[...] = elements.T
+                self._turned = Constant.of(shared(made))
+            return self._turned
+
     def parts(self, axis: int, count: int) -> tuple[Constant, ...]:
         """So many parts along an axis, the longer ones first, which kernels pack each by itself;
         made once."""
@@ -106,6 +119,8 @@ class Constant:
                 return False
             if self._weight is not None:
                 is_packed = bool(self._weight.release())
+            elif self._turned is not None:
+                is_packed = True
             else:
                 released = [[part.release() for part in parts] for parts in self._parts.values()]
                 is_packed = any(map(all, released))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _num_threads = ffi.get_global_func("mx.get_num_threads")
 
+# A matrix of more elements does not stay in the second cache; rates are those of the third.
+_FAR_WEIGHTS = 1 << 19
 # Products of elements that are computed on one thread.
 _FEW = 1 << 18
 # Microseconds of a product of nothing. What BLAS takes less than that is lost again where nodes
@@ -66,6 +68,12 @@ class Extents:
     def size(self) -> int:
         """Elements of the result."""
         return self.count * self.rows * self.columns
+
+    @property
+    def is_far_row(self) -> bool:
+        """Whether it is a row times a constant matrix that is read from memory."""
+        is_row = self.rows == self.count == 1 and self.is_constant
+        return is_row and self.columns * self.terms > _FAR_WEIGHTS
 
     def by(self, backend: str) -> float | None:
         """The microseconds that they take; None where the backend has no such type."""

@@ -57,7 +57,7 @@ def tune(
     kept = Kept()
     key = key_of(_describe(graph, inputs))
     known = None if again else kept.model(key)
-    if known is not None and (not known.skipped or known.seconds >= seconds):
+    if known is not None and known.is_enough(seconds):
         return known, plan_of(graph, chooser=Choices(known.chosen, records))
     recording = Recording(records)
     try:

@@ -51,6 +51,10 @@ class Tuning:
             return {}
         return {one.position: one.chosen for one in self.layers if one.chosen != one.untuned}
 
+    def is_enough(self, seconds: float) -> bool:
+        """Whether so many seconds would find out no more."""
+        return not self.skipped or self.seconds >= seconds
+
     def __str__(self) -> str:
         lines = [self._head()]
         if self.layers:

@@ -36,11 +36,9 @@ _VERY_FEW_ROWS = 8
 _MANY_WEIGHTS = 1 << 20
 # How many times as long as BLAS it takes on some processors to read such a matrix across.
 _ACROSS = 2.0
-# The same for a row and a constant matrix of more elements, read from memory: 1.1 to 1.75 for
-# 768 x 768 to 4,096 x 1,024 elements, two threads of an AMD EPYC with AVX-512, 2026-11-29. Rates
-# are those of matrices in the third cache.
+# The same for a row and a constant matrix that is read from memory: 1.1 to 1.75 for 768 x 768 to
+# 4,096 x 1,024 elements, two threads of an AMD EPYC with AVX-512, 2026-11-29.
 _OF_ROWS = 1.3
-_FAR_WEIGHTS = 1 << 19
 
 ONEDNN.cost("Conv")(products_by("onednn"))
 
@@ -54,18 +52,11 @@ def _cost(layer: Layer) -> float | None:
     blas = extents.by("blas")
     if time is None or blas is None:
         return time
-    if layer.has_one_shape and _is_far_row(extents):
+    # BLAS reads weights as they are: they would be in memory twice where a plan for several rows
+    # has packed them.
+    if layer.has_one_shape and extents.is_far_row:
         return max(time, _OF_ROWS * blas)
     return max(time, _ACROSS * blas) if _is_across(layer, extents) else time
-
-
-def _is_far_row(extents: Extents) -> bool:
-    """Whether it is a row times a constant matrix that is read from memory.
-
-    BLAS reads it as it is: it is in memory twice where plans for several rows have it packed.
-    """
-    is_row = extents.rows == extents.count == 1 and extents.is_constant
-    return is_row and extents.columns * extents.terms > _FAR_WEIGHTS
 
 
 def _is_across(layer: Layer, extents: Extents) -> bool:
