@@ -24,7 +24,7 @@ from mx.cache import CacheWarning
 from mx.cache._file import write_whole
 from mx.sol.frameworks.torch import _captured
 from mx.sol.frameworks.torch.kept import _captures
-from mx.sol.frameworks.torch.kept._captures import key_of
+from mx.sol.frameworks.torch.kept._captures import Key
 from mx.sol.frameworks.torch.kept._code import NotDescribedError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -210,22 +210,22 @@ TEXTS = [
 
 def test_the_same_module_has_the_same_key(make, cache) -> None:
     model = make()
-    first = key_of(model, (X,), {})
-    assert key_of(model, (X,), {}) == first == key_of(make(), (X + 1,), {})
+    first = Key(model, (X,), {}).text
+    assert Key(model, (X,), {}).text == first == Key(make(), (X + 1,), {}).text
     # What no code looks at does not count.
     model.inner.lock = threading.Lock()
     model.inner.other = object()
-    assert key_of(model, (X,), {}) == first
+    assert Key(model, (X,), {}).text == first
     # Nor do rules for transforms that torch.func registers.
     torch.func.jacrev(torch.sin)(torch.ones(2))
     assert any(name.endswith("/FuncTorchBatched") for name in torch.library._impls)
-    assert key_of(model, (X,), {}) == first
-    assert key_of(make('open("/dev/null")', "None", NETWORK), (X,), {}) == first
+    assert Key(model, (X,), {}).text == first
+    assert Key(make('open("/dev/null")', "None", NETWORK), (X,), {}).text == first
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=[one[0] for one in TEXTS])
 def test_changed_code_has_another_key(make, cache, case) -> None:
-    assert key_of(make(), (X,), {}) != key_of(make(*case[1:]), (X,), {})
+    assert Key(make(), (X,), {}).text != Key(make(*case[1:]), (X,), {}).text
 
 
 def _global(model: Any, name: str, value: Any) -> None:
@@ -265,9 +265,9 @@ OBJECTS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_changed_module_has_another_key(make, cache, name) -> None:
     model = make()
-    before = key_of(model, (X,), {})
+    before = Key(model, (X,), {}).text
     OBJECTS[name](model)
-    assert key_of(model, (X,), {}) != before
+    assert Key(model, (X,), {}).text != before
 
 
 EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -284,7 +284,7 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 def test_other_examples_have_other_keys(make, cache) -> None:
     model = make()
-    keys = [key_of(model, (X,), {}), *(key_of(model, *one) for one in EXAMPLES.values())]
+    keys = [Key(model, (X,), {}).text, *(Key(model, *one).text for one in EXAMPLES.values())]
     assert len(set(keys)) == len(keys)
 
 
@@ -307,9 +307,9 @@ def _patched_method(monkeypatch) -> None:
 @pytest.mark.parametrize("change", [_other_version, _default_dtype, _patched, _patched_method])
 def test_another_environment_has_another_key(make, cache, monkeypatch, change) -> None:
     model = make()
-    before = key_of(model, (X,), {})
+    before = Key(model, (X,), {}).text
     change(monkeypatch)
-    assert key_of(model, (X,), {}) != before
+    assert Key(model, (X,), {}).text != before
 
 
 class Applies(nn.Module):
@@ -375,7 +375,7 @@ UNKNOWN: dict[str, tuple[Any, str]] = {
 def test_what_cannot_be_described(cache, name) -> None:
     function, told = UNKNOWN[name]
     with pytest.raises(NotDescribedError, match=told):
-        key_of(Applies(function), (X,), {})
+        Key(Applies(function), (X,), {})
 
 
 def _hooked(model: Any) -> Any:
@@ -400,7 +400,7 @@ def _subclass(model: Any) -> Any:
 @pytest.mark.parametrize("change", [_hooked, _parametrized, _subclass])
 def test_modules_that_cannot_be_described(make, cache, change) -> None:
     with pytest.raises(NotDescribedError, match="hooks|parametrizations|Tagged"):
-        key_of(change(make()), (X,), {})
+        Key(change(make()), (X,), {})
 
 
 def _same(model: Any, x: Any, fast: Any) -> None:

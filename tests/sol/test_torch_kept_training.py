@@ -17,7 +17,7 @@ from torch.nn import functional as F
 import mx
 from mx import sol
 from mx.cache import CacheWarning
-from mx.sol.frameworks.torch.kept._captures import key_of
+from mx.sol.frameworks.torch.kept._captures import Key
 
 pytestmark = pytest.mark.usefixtures("one_thread", "cache")
 
@@ -121,13 +121,13 @@ CHANGES: dict[str, tuple[Callable[[Network], Any], bool]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_the_key_has(change: str) -> None:
     make, is_other = CHANGES[change]
-    key, model = key_of(network(), (X,), {}, training=True), network()
+    key, model = Key(network(), (X,), {}, training=True).text, network()
     make(model)
-    assert (key_of(model, (X,), {}, training=True) != key) == is_other
+    assert (Key(model, (X,), {}, training=True).text != key) == is_other
 
 
 def test_a_graph_for_inference_has_another_key() -> None:
-    assert key_of(network(), (X,), {}) != key_of(network(), (X,), {}, training=True)
+    assert Key(network(), (X,), {}).text != Key(network(), (X,), {}, training=True).text
 
 
 def test_a_constant_that_changes_is_seen_with_a_kept_graph() -> None:

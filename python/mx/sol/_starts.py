@@ -46,7 +46,8 @@ class Start:
 
     cache: Cache
     key: str
-    name: str  # of the model
+    source: Source
+    source_key: str
 
     def read(self, seconds: float = 0.0) -> tuple[Any, Tuning | None] | None:
         """The compiled plan, and what was measured for it; None where there is none, or layers were
@@ -67,15 +68,15 @@ class Start:
         return None
 
     def write(self, recipe: Recipe, tuning: Tuning | None) -> None:
-        """Keeps what a plan was made of."""
-        if recipe.bytes * _MOST > limit():
+        """Keeps what a plan was made of, unless weights were written since it has the key."""
+        if recipe.bytes * _MOST > limit() or self.source.key() != self.source_key:
             return
 
         def write(writer: PieceWriter) -> dict[str, Any]:
             told = None if tuning is None else tuning.as_json()
             return {
                 "accelerator": "plan",
-                "graph": self.name,
+                "graph": self.source.name,
                 "start": {"arrays": recipes.write(writer, recipe), "tuning": told},
             }
 
@@ -96,7 +97,7 @@ def start_of(source: Source, passes: Sequence[Pass], is_tuned: bool) -> Start | 
         is_tuned, config["keep_nan"], _compilers(), bool(_has_mkl()),
     )  # fmt: skip
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
-    return Start(cache, digest, source.name)
+    return Start(cache, digest, source, key)
 
 
 def _compilers() -> list[str]:

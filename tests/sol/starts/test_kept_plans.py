@@ -169,6 +169,43 @@ def test_weights_that_change() -> None:
     np.testing.assert_array_equal(outputs(late, x)[0], outputs(fast, x)[0])
 
 
+# What no version of a tensor counts.
+UNCOUNTED: dict[str, Callable[[torch.Tensor], Any]] = {
+    "by .data": lambda weight: weight.data.mul_(3),
+    "by NumPy": lambda weight: np.multiply(weight.detach().numpy(), 3, weight.detach().numpy()),
+}
+
+
+@pytest.mark.parametrize("write", UNCOUNTED.values(), ids=UNCOUNTED)
+def test_weights_that_are_written_before_the_first_call(
+    write: Callable[[torch.Tensor], Any],
+) -> None:
+    make, x = MODELS["convolutions"]
+    # Without a plan of the weights before, of which none comes about, and with one.
+    for is_there in (False, False, True):
+        if is_there:
+            outputs(sol.optimize(made(make), x), x)
+        module = made(make)
+        fast = sol.optimize(module, x)
+        write(module[0].weight)
+        np.testing.assert_allclose(outputs(fast, x)[0], outputs(module, x)[0], rtol=1e-4, atol=1e-5)
+        assert not isinstance(plan_of(fast, x), KeptPlan)
+    module = made(make)
+    fast = sol.optimize(module, x)
+    np.testing.assert_allclose(outputs(fast, x)[0], outputs(module, x)[0], rtol=1e-4, atol=1e-5)
+    assert isinstance(plan_of(fast, x), KeptPlan)
+
+
+def test_weights_that_are_written_between_the_plan_and_its_first_run() -> None:
+    make, x = MODELS["convolutions"]
+    module = made(make)
+    fast = sol.optimize(module, x)
+    plan_of(fast, x)
+    module[0].weight.data.mul_(3)
+    outputs(fast, x)
+    assert not isinstance(plan_of(sol.optimize(made(make), x), x), KeptPlan)
+
+
 def test_other_calls_of_a_kept_plan() -> None:
     make, x = MODELS["convolutions"]
     first = sol.optimize(made(make), x, framework="numpy")

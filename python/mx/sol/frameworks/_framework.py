@@ -105,7 +105,8 @@ class Source(Holder, ABC):
 
     def key(self) -> str | None:
         """What tells the graph that `parse` gave for the example, with the elements of all weights
-        that it had then, from all others, in other processes, too; None where that is not known."""
+        that it had then, from all others, in other processes, too; None where that is not known,
+        or weights are others now."""
         return None
 
     def differs_in_training(self) -> bool:

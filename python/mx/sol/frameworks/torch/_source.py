@@ -17,7 +17,7 @@ from ._captured import Captured, imported
 from ._outputs import OutputTree
 from ._state import State
 from ._unsupported import check_argument, check_module
-from .kept import capture
+from .kept import Key, capture
 
 if TYPE_CHECKING:
     from ._dims import Analysis
@@ -53,7 +53,7 @@ class TorchSource(Source):
         self.outputs: OutputTree | None = None
         self.state: State | None = None
         self._analysis: Analysis | None = None
-        self._key: str | None = None
+        self._key: Key | None = None
         # Whether modules are captured in their own modes, and not all in eval mode.
         self._own_modes = False
 
@@ -109,8 +109,8 @@ class TorchSource(Source):
         return captured.graph
 
     def key(self) -> str | None:
-        """See Source."""
-        return self._key
+        """See Source. Elements are hashed again, as nothing counts what is written to `.data`."""
+        return self._key.text if self._key is not None and self._key.holds() else None
 
     def execute_elsewhere(self) -> None:
         """See Source."""

@@ -9,6 +9,6 @@ objects, `_modules` modules and examples; `_environment` has versions and settin
 is in a file, and `_captures` brings all that together.
 """
 
-from ._captures import capture, capture_training
+from ._captures import Key, capture, capture_training
 
-__all__ = ["capture", "capture_training"]
+__all__ = ["Key", "capture", "capture_training"]

@@ -26,14 +26,39 @@ _Made = TypeVar("_Made")
 _Writer = Callable[[PieceWriter], dict[str, Any]]
 
 
-def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, str, str | None]:
+class Key:
+    """The key of a capture, and of the elements that the tensors of the module had then."""
+
+    def __init__(self, module: Any, args: Any, kwargs: Any, training: bool = False) -> None:
+        """NotDescribedError where something cannot be described for certain."""
+        self._description = description = ModuleDescription(module)
+        description.add(versions(), settings())
+        description.describe()
+        description.example(args, kwargs)
+        self._digest = description.digest()
+        self._training = training
+        self.text = self._now()
+
+    @plain()
+    def holds(self) -> bool:
+        """Whether tensors have the same elements now."""
+        return self._now() == self.text
+
+    def _now(self) -> str:
+        # A graph for training is used whatever its parameters and buffers become.
+        contents = self._description.contents(of_state=not self._training)
+        kind = "mx.sol.torch training 1" if self._training else "mx.sol.torch 1"
+        return hashlib.sha256(repr((kind, self._digest, contents)).encode()).hexdigest()[:40]
+
+
+def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, str, Key | None]:
     """The graph of a module for an example, where it is from, as reports tell it, and its key with
     the weights that the module has; None where there is none.
 
     GraphError and NotImplementedError where the module cannot be captured.
     """
     return _from_cache(
-        lambda: key_of(module, args, kwargs),
+        lambda: Key(module, args, kwargs),
         lambda: _giving_back(lambda: _captured.capture(module, args, kwargs, name)),
         lambda found, seconds: writer_of(found, module, seconds),
         lambda file: read(file, module),
@@ -43,7 +68,7 @@ def capture(module: Any, args: Any, kwargs: Any, name: str) -> tuple[Captured, s
 def capture_training(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is in training. GraphError where the graph cannot have it."""
     found, _, _ = _from_cache(
-        lambda: key_of(module, args, kwargs, training=True),
+        lambda: Key(module, args, kwargs, training=True),
         lambda: _giving_back(lambda: _training_graph.training_graph(module, args, kwargs)),
         lambda found, seconds: writer_of_training(found, module, seconds),
         lambda file: read_training(file, module),
@@ -61,42 +86,30 @@ def _giving_back(make: Callable[[], _Made]) -> _Made:
     return made
 
 
-def key_of(module: Any, args: Any, kwargs: Any, training: bool = False) -> str:
-    """The key of a capture. NotDescribedError where something cannot be described for certain."""
-    description = ModuleDescription(module)
-    description.add(versions(), settings())
-    description.describe()
-    description.example(args, kwargs)
-    digest = description.digest()
-    # A graph for training is used whatever its parameters and buffers become.
-    contents = description.contents(of_state=not training)
-    kind = "mx.sol.torch training 1" if training else "mx.sol.torch 1"
-    return hashlib.sha256(repr((kind, digest, contents)).encode()).hexdigest()[:40]
-
-
 @plain()
 def _from_cache(
-    key_of: Callable[[], str],
+    describe: Callable[[], Key],
     make: Callable[[], _Made],
     writer_of: Callable[[_Made, float], _Writer],
     read: Callable[[PieceFile], _Made],
-) -> tuple[_Made, str, str | None]:
+) -> tuple[_Made, str, Key | None]:
     """What the cache has under a key; else what is made, which is then kept, if it can be."""
     cache = Cache.find()
     if cache is None:
         return make(), "captured, not kept: there is no cache", None
     try:
-        key = key_of()
+        described = describe()
     except (NotDescribedError, RecursionError) as error:
         return make(), f"captured, not kept: {error}", None
+    key = described.text
     kept = _kept(cache, key, read)
     if kept is not None:
-        return kept, "from the cache", key
+        return kept, "from the cache", described
     with cache.locked(key):
         # Another process may have captured it while this one waited.
         kept = _kept(cache, key, read)
         if kept is not None:
-            return kept, "from the cache", key
+            return kept, "from the cache", described
         begin = perf_counter()
         found = make()
         seconds = perf_counter() - begin
@@ -105,7 +118,7 @@ def _from_cache(
             cache.write(key, writer_of(found, seconds))
         except NotKeptError as error:
             told += f", not kept: {error}"
-    return found, told, key
+    return found, told, described
 
 
 def _kept(cache: Cache, key: str, read: Callable[[PieceFile], _Made]) -> _Made | None:
