@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy
@@ -340,14 +341,16 @@ class Compiled:
         compiled, tuning = found
         if tuning is not None:
             self._tunings[key] = tuning
-        version: Version
+        # These refer to no `self`, which would keep the mapped weights until the circle is found.
+        graph, holder, passes = self._graph_of(key), self.holder, self.passes
+        optimized = cache(lambda: _behind(graph, holder, passes))
+        chosen = None if tuning is None else tuning.chosen
 
         def make() -> Plan:
-            return self._plan_of(version.graph, key)
+            return plan_of(optimized()[0], chooser=Choices(chosen))
 
         plan = KeptPlan(compiled, [spec.name for spec in self.inputs], make)
-        version = Version(self._graph_of(key), plan, lambda: self._optimized(key))
-        self._versions[key] = version
+        self._versions[key] = Version(graph, plan, optimized)
         return True
 
     def _write_start(self, version: Version) -> None:
@@ -367,12 +370,7 @@ class Compiled:
         self, key: Shapes | None, passes: Sequence[Pass] | None = None
     ) -> tuple[Graph, tuple[Removed, ...]]:
         """A graph with the weights as they are now, behind the passes, and what those removed."""
-        graph = self._graph_of(key).copy()
-        for name, tensor in (self.holder.weights() or {}).items():
-            value = graph.model.graph.initializers.get(name)
-            if value is not None:
-                value.const_value = tensor
-        return graph, run(self.passes if passes is None else passes, graph)
+        return _behind(self._graph_of(key), self.holder, self.passes if passes is None else passes)
 
     # -- weights --
 
@@ -478,6 +476,18 @@ def as_array(array: Any) -> Any:
         array.dtype.isbuiltin != 1 or array.dtype.kind not in "biufc"
     )
     return array if is_special or isinstance(array, np.ndarray) else np.from_dlpack(array)
+
+
+def _behind(
+    parsed: Graph, holder: Holder, passes: Sequence[Pass]
+) -> tuple[Graph, tuple[Removed, ...]]:
+    """A copy of a graph with the weights of now, behind passes, and what those removed."""
+    graph = parsed.copy()
+    for name, tensor in (holder.weights() or {}).items():
+        value = graph.model.graph.initializers.get(name)
+        if value is not None:
+            value.const_value = tensor
+    return graph, run(passes, graph)
 
 
 def _shapes_of(arrays: Sequence[Any]) -> Shapes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -204,6 +206,21 @@ def test_weights_that_are_written_between_the_plan_and_its_first_run() -> None:
     module[0].weight.data.mul_(3)
     outputs(fast, x)
     assert not isinstance(plan_of(sol.optimize(made(make), x), x), KeptPlan)
+
+
+def test_a_kept_plan_ends_with_its_model() -> None:
+    make, x = MODELS["convolutions"]
+    for _ in range(2):
+        fast = sol.optimize(made(make), x)
+        outputs(fast, x)
+    assert isinstance(plan_of(fast, x), KeptPlan)
+    seen = weakref.ref(plan_of(fast, x))
+    gc.disable()  # which finds circles
+    try:
+        del fast
+        assert seen() is None
+    finally:
+        gc.enable()
 
 
 def test_other_calls_of_a_kept_plan() -> None:
