@@ -208,6 +208,15 @@ def test_weights_that_are_written_between_the_plan_and_its_first_run() -> None:
     assert not isinstance(plan_of(sol.optimize(made(make), x), x), KeptPlan)
 
 
+def test_another_level_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, x = MODELS["convolutions"]
+    outputs(sol.optimize(made(make), x), x)
+    monkeypatch.setattr("mx.sol.tuning._kept._cpu_level", lambda: "another")
+    fast = sol.optimize(made(make), x)
+    outputs(fast, x)
+    assert not isinstance(plan_of(fast, x), KeptPlan)
+
+
 def test_a_kept_plan_ends_with_its_model() -> None:
     make, x = MODELS["convolutions"]
     for _ in range(2):

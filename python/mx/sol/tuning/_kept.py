@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import ffi
+
 from ... import _library, _onednn
 from ...cache import FileError
 from ...cache._file import PieceWriter
@@ -23,15 +25,18 @@ from ._choices import all_backends
 from ._measure import Measured
 from ._tuning import Tuning
 
+_cpu_level = ffi.get_global_func("mx.cpu_level")
+
 _PIECE = "results"
 _PACKAGES = ("mxffi", "onednn-cpu-gomp", "onnx", "onnx-ir")
 
 
 def environment() -> str:
-    """What results depend on besides the model: processor, libraries, backends, threads."""
+    """What results depend on besides the model: processor and MXNET_CPU_LEVEL, libraries, backends,
+    threads."""
     packages = [(name, _version(name)) for name in _PACKAGES]
     names = [one.name for one in all_backends()]
-    parts = [_processor(), packages, _builds(), names, get_num_threads()]
+    parts = [_processor(), _cpu_level(), packages, _builds(), names, get_num_threads()]
     return json.dumps(parts)
 
 
