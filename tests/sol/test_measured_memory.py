@@ -17,6 +17,8 @@ from tests.processor import FLAGS
 from tests.sol.gradient.test_kernels import has_onednn
 from tests.sol.measured_memory import MODELS
 
+# What a small model takes may lie in pages that the process has had before.
+LEFT_BYTES = 1 << 20
 PACKED_BYTES = 0 if "avx512f" in FLAGS else 12 << 20
 
 
@@ -33,4 +35,5 @@ def test_it_is_what_a_process_takes(name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     for mode, (told, used) in json.loads(done.stdout.splitlines()[-1]).items():
-        assert 0.95 * told <= used <= 1.05 * told + PACKED_BYTES, (mode, told, used)
+        low, high = 0.95 * told - LEFT_BYTES, 1.05 * told + PACKED_BYTES
+        assert low <= used <= high, (mode, told, used)

@@ -27,6 +27,11 @@ class Made:
         self.is_reference = primitive.is_reference
         self.maker, self.args, self.kwargs = maker, args, kwargs
 
+    @property
+    def output(self) -> Any:
+        """The layout of the first output; None for row-major."""
+        return self.outputs[0]
+
 
 class _Makers:
     """What oneDNN's library has, whose primitives are Made ones."""

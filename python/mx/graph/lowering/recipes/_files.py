@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .... import numpy as np
-from ....cache._file import PieceFile, PieceWriter
 from ....context import cpu
 from ..._shared import shared_if_aligned
 from ._recipe import Recipe
+
+if TYPE_CHECKING:
+    from ....cache._file import PieceFile, PieceWriter
 
 _TEXT, _ARRAYS = "recipe", "arrays"
 # Where arrays begin: at multiples of a line of the caches.
