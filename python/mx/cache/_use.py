@@ -80,6 +80,14 @@ class Cache:
         with contextlib.suppress(OSError):
             self._store.remove(key)
 
+    def limit(self) -> int:
+        """How many bytes may be kept; 0, which is told, where that is set to no size."""
+        try:
+            return _settings.limit()
+        except ValueError as error:
+            self._warn_not_kept(error)
+            return 0
+
     def write(self, key: str, write: Callable[[PieceWriter], dict[str, Any]]) -> None:
         """Keeps what `write` adds, and removes what was not used for longest where that is too
         much. Who calls it has the lock of the key."""

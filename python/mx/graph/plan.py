@@ -193,10 +193,11 @@ class Plan:
         arrays = [_as_array(array) for array in self._check(inputs)]
         return self._program.single_plan(arrays)
 
-    def take_recipe(self) -> Recipe | None:
+    def take_recipe(self, most_bytes: int) -> Recipe | None:
         """What its one compiled plan was made of, the first time that it is asked for; None where
-        there are several, or its chooser had it not recorded, or it cannot be kept."""
-        return self._program.take_recipe()
+        there are several, its weights take more bytes, its chooser had it not recorded, or it
+        cannot be kept."""
+        return self._program.take_recipe(most_bytes)
 
     def weight_bytes(self, compiled: Any) -> int:
         """The bytes of weights that one of its compiled plans reads, as they are or packed, and of

@@ -361,8 +361,9 @@ class Compiled:
             start = self._start
             if start is None or version is not self._versions.get(None):
                 return
-            recipe = version.plan.take_recipe() if isinstance(version.plan, Plan) else None
-            self._start = None
+            self._start, recipe = None, None
+            if isinstance(version.plan, Plan):
+                recipe = version.plan.take_recipe(start.most_bytes)
             if recipe is not None:
                 start.write(recipe, self._tunings.get(None))
 

@@ -18,7 +18,6 @@ import ffi
 from ..cache import FileError
 from ..cache._code import code_stamp
 from ..cache._file import PieceWriter
-from ..cache._settings import limit
 from ..cache._use import Cache, warn
 from ..graph.lowering import recipes
 from ..graph.passes import CPU_PASSES, Pass
@@ -67,9 +66,14 @@ class Start:
         self.cache.remove(self.key)
         return None
 
+    @property
+    def most_bytes(self) -> int:
+        """Of the weights of a plan that is kept."""
+        return self.cache.limit() // _MOST
+
     def write(self, recipe: Recipe, tuning: Tuning | None) -> None:
         """Keeps what a plan was made of, unless weights were written since it has the key."""
-        if recipe.bytes * _MOST > limit() or self.source.key() != self.source_key:
+        if self.source.key() != self.source_key:
             return
 
         def write(writer: PieceWriter) -> dict[str, Any]:

@@ -273,6 +273,16 @@ def test_what_is_not_kept(
         assert not isinstance(plan_of(fast, x), KeptPlan)
 
 
+def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, x = MODELS["convolutions"]
+    monkeypatch.setenv("MXNET_CACHE_LIMIT", "much")
+    monkeypatch.setattr("mx.cache._use._told", set())
+    with pytest.warns(CacheWarning, match="MXNET_CACHE_LIMIT"):
+        fast = sol.optimize(made(make), x)
+        found = outputs(fast, x)
+    np.testing.assert_allclose(found[0], outputs(made(make), x)[0], rtol=1e-4, atol=1e-5)
+
+
 def test_a_damaged_file(cache_folder: Path) -> None:
     make, x = MODELS["products"]
     expected = outputs(sol.optimize(made(make), x), x)

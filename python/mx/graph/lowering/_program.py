@@ -198,10 +198,13 @@ class Program(GraphNodes):
             return None
         return segment.recording.recipe()
 
-    def take_recipe(self) -> Recipe | None:
-        """The same, and forgets it, with all that only it refers to."""
-        recipe = self.recipe()
-        for segment in self.segments():
+    def take_recipe(self, most_bytes: int) -> Recipe | None:
+        """The same, None where weights take more bytes, as it copies what is packed of them; and
+        forgets it, with all that only it refers to."""
+        segments = self.segments()
+        held = sum(each.plan.constant_bytes for each in segments if each.plan is not None)
+        recipe = self.recipe() if held <= most_bytes else None
+        for segment in segments:
             segment.recording = None
         return recipe
 
