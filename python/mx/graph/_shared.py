@@ -9,7 +9,7 @@ import numpy
 from .. import numpy as np
 
 # Bytes that vectors and lines of caches begin at multiples of.
-_ALIGNMENT = 64
+ALIGNMENT = 64
 
 
 def shared(elements: numpy.ndarray[Any, Any]) -> Any:
@@ -25,7 +25,7 @@ def shared(elements: numpy.ndarray[Any, Any]) -> Any:
 
 def shared_if_aligned(elements: numpy.ndarray[Any, Any]) -> Any:
     """`shared`, but a copy where the memory does not begin where loads of vectors are fastest."""
-    is_aligned = elements.ctypes.data % _ALIGNMENT == 0
+    is_aligned = elements.ctypes.data % ALIGNMENT == 0
     return shared(elements) if is_aligned else np.asarray(elements)
 
 

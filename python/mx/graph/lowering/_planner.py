@@ -17,7 +17,7 @@ from ._lowering import Lowering
 from ._node import PRECISION, has_subgraphs
 from ._node_lowering import NodeLowering
 from ._segment import Segment, Step
-from ._slices import constant_of
+from ._slices import shape_of_slice
 from ._value import Declined, Followers, NeedsElements, Value
 
 
@@ -186,8 +186,9 @@ class Planner:
             raise Declined("it has subgraphs")
         program = self._program
         inputs = [self._input(value) for value in node.inputs]
-        if self._slices != 1 and node.op_type == "Reshape":
-            inputs = self._of_slice(node, inputs)
+        if self._slices != 1 and node.op_type == "Reshape" and inputs[1] is not None:
+            shape = shape_of_slice(self._to.elements(inputs[1]), self._slices)
+            inputs[1] = self._to.constant(shape)
         self._to.node_name = node.name or node.op_type
         self._to.precision = node.metadata_props.get(PRECISION, "")
         self._to.num_outputs = len(node.outputs)
@@ -205,15 +206,6 @@ class Planner:
         self._steps += [Step(one, backend, ("part of the kernel before",)) for one in chain]
         for value, made in zip((chain or [node])[-1].outputs, outputs, strict=False):
             self._values[value] = made
-
-    def _of_slice(self, node: onnx_ir.Node, inputs: list[Value | None]) -> list[Value | None]:
-        """Inputs as they are for a slice: some are constants that tell how long a batch is."""
-        return [
-            self._to.constant(constant_of(node, index, value.known.elements, self._slices))
-            if value is not None and value.known is not None
-            else value
-            for index, value in enumerate(inputs)
-        ]
 
     def _find(self, value: onnx_ir.Value) -> Value | None:
         """A value that a follower reads, if it is there."""

@@ -313,13 +313,12 @@ def sliced(environment: Environment, slices: int) -> Environment:
     return {value: content[: len(content) // slices] for value, content in environment.items()}
 
 
-def constant_of(node: onnx_ir.Node, index: int, elements: Any, slices: int) -> Any:
-    """What an input of a node is for one of so many slices, whose elements are known: shapes begin
-    with the length of the batch."""
-    if node.op_type != "Reshape" or index != 1 or elements[0] in (-1, 0):
+def shape_of_slice(elements: Any, slices: int) -> Any:
+    """The shape that a Reshape is given for one of so many slices: it may begin with the length of
+    the batch."""
+    if elements[0] in (-1, 0):
         return elements
-    first, *rest = elements
-    return numpy.array([first // slices, *rest], elements.dtype)
+    return numpy.array([elements[0] // slices, *elements[1:]], elements.dtype)
 
 
 def _sizes_of(program: GraphNodes, batched: dict[onnx_ir.Value, Shape]) -> _Sizes:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._images import TO_LAST
 from .._lowering import Lowering
 from .._table import Backend
 from .._value import Declined, Value
-from ._made import makers, note
+from ._made import makers, note, ordered
 
 if TYPE_CHECKING:
     from ...._onednn_types import OneDNN
@@ -49,8 +50,7 @@ class Blocked:
 
     def channels_last(self, shape: Sequence[int]) -> Blocked:
         """The layout of images of that shape, (N, C, H, W), that lie as (N, H, W, C)."""
-        rows = api().Layout.plain([shape[axis] for axis in (0, 2, 3, 1)], str(self.layout.dtype))
-        return Blocked(rows.permuted([0, 3, 1, 2]))
+        return Blocked(ordered(shape, str(self.layout.dtype), TO_LAST))
 
 
 def api() -> OneDNN:
@@ -84,8 +84,7 @@ def offered_layout(to: Lowering, value: Value) -> Any:
         expected *= value.shape[axis]
     if order == list(range(len(order))):
         return None
-    rows = api().Layout.plain([value.shape[axis] for axis in order], value.dtype)
-    return rows.permuted([order.index(axis) for axis in range(len(order))])
+    return ordered(value.shape, value.dtype, order)
 
 
 def as_input(to: Lowering, value: Value, keep: bool = False) -> tuple[Any, Value]:

@@ -111,10 +111,11 @@ class _Recorded:
 
     def _layout(self, layout: Layout) -> Any:
         """The order of its axes where that is all, else the primitive that has it."""
-        order = layout.text.split(" ")[0]
-        if set(order) <= set(_LETTERS):
+        letters = layout.text.split(" ")[0]
+        if set(letters) <= set(_LETTERS):
             shape, dtype = list(layout.shape), str(layout.dtype)
-            if _ordered(shape, dtype, order) == layout:
+            order = [_LETTERS.index(letter) for letter in letters]
+            if ordered(shape, dtype, order) == layout:
                 return [shape, dtype, order]
         if layout not in self._layouts:
             raise NotKept
@@ -180,7 +181,7 @@ class _Replayed:
             return None
         first, second, third = given
         if isinstance(first, list):
-            return _ordered(first, second, third)
+            return ordered(first, second, third)
         if second not in ("inputs", "outputs"):
             raise ValueError(f"{given!r} is no layout")
         return getattr(self._made[first], second)[third]
@@ -193,9 +194,8 @@ def _kernel(replay: Replay, arguments: Sequence[Any]) -> Any:
     return replay.state[NAME].kernel(*arguments)
 
 
-def _ordered(shape: Sequence[int], dtype: str, order: str) -> Layout:
-    """The layout without gaps whose axes lie in this order, the outermost first."""
-    axes = [_LETTERS.index(letter) for letter in order]
+def ordered(shape: Sequence[int], dtype: str, axes: Sequence[int]) -> Layout:
+    """The layout without gaps in which axes lie in this order, the outermost first."""
     rows = makers().Layout.plain([shape[axis] for axis in axes], dtype)
     return rows.permuted([axes.index(axis) for axis in range(len(axes))])
 

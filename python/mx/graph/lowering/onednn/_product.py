@@ -52,8 +52,7 @@ def _cost(layer: Layer) -> float | None:
     blas = extents.by("blas")
     if time is None or blas is None:
         return time
-    # BLAS reads weights as they are: they would be in memory twice where a plan for several rows
-    # has packed them.
+    # What BLAS reads would be in memory besides what a plan for several rows has packed.
     if layer.has_one_shape and extents.is_far_row:
         return max(time, _OF_ROWS * blas)
     return max(time, _ACROSS * blas) if _is_across(layer, extents) else time

@@ -9,15 +9,13 @@ import numpy
 
 from .... import numpy as np
 from ....context import cpu
-from ..._shared import shared_if_aligned
+from ..._shared import ALIGNMENT, shared_if_aligned
 from ._recipe import Recipe
 
 if TYPE_CHECKING:
     from ....cache._file import PieceFile, PieceWriter
 
 _TEXT, _ARRAYS = "recipe", "arrays"
-# Where arrays begin: at multiples of a line of the caches.
-_ALIGNMENT = 64
 
 
 def write(writer: PieceWriter, recipe: Recipe) -> list[Any]:
@@ -40,7 +38,7 @@ def read(file: PieceFile, rows: Iterable[Any], is_mapped: bool = False) -> Recip
             size = count * numpy.dtype(dtype).itemsize
             elements = whole[offset : offset + size].view(dtype).reshape(shape)
             arrays.append(shared_if_aligned(elements) if is_mapped else np.asarray(elements))
-            offset += size + -size % _ALIGNMENT
+            offset += size + -size % ALIGNMENT
     return Recipe.of(file.data(_TEXT), arrays)
 
 
@@ -49,4 +47,4 @@ def _padded(arrays: Iterable[Any]) -> Iterator[bytes | memoryview]:
     for array in arrays:
         elements: numpy.ndarray[Any, Any] = numpy.ascontiguousarray(numpy.asarray(array))
         yield elements.reshape(-1).view("uint8").data
-        yield bytes(-elements.nbytes % _ALIGNMENT)
+        yield bytes(-elements.nbytes % ALIGNMENT)
