@@ -115,6 +115,7 @@ void ThreadPool::Publish(SharedLoop* loop, int threads) {
     Start(threads - 1 - guests);
     loop_ = loop;
     wanted_ = std::min(threads - 1, started_ + guests);
+    loop->threads = 1 + wanted_;
     asleep = wanted_ - awake_;
     guests = guests_asleep_;
     if (asleep > 0) KeepAway();

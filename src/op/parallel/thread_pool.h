@@ -33,8 +33,10 @@ namespace op {
 /*!
  * \brief Items of a loop, which threads take by the piece until none are left.
  *
- * The thread that has the loop takes pieces from the front and others take them from the back: a
- * loop over the same memory finds what it reads in the caches of the threads that read it before.
+ * The thread that has the loop takes pieces from the front, and others take them from where its
+ * share ends: a loop over the same memory finds what it reads in the caches of the threads that
+ * read it before. Each goes up, as memory is fetched ahead of who reads it; only what is left of
+ * the share of others is taken from its end.
  */
 struct SharedLoop {
   Piece piece;
@@ -42,21 +44,32 @@ struct SharedLoop {
   int64_t begin;
   int64_t end;
   int64_t step;                /*!< items of a piece, of which there are fewer than 2^31 */
-  std::atomic<uint64_t> taken; /*!< pieces of the front, and in the upper half those of the back */
+  std::atomic<uint64_t> taken; /*!< pieces by the owner, and in the upper half those by others */
+  int threads = 1;             /*!< that take pieces, as the pool sets it */
 
   void TakePieces(bool is_owner) noexcept {
     constexpr int kHalf = 32;
     const auto pieces = static_cast<uint64_t>((end - begin + step - 1) / step);
+    const auto sharing = static_cast<uint64_t>(threads);
+    const uint64_t share = (pieces + sharing - 1) / sharing;
     while (true) {
       const uint64_t before =
           taken.fetch_add(is_owner ? 1 : uint64_t{1} << kHalf, std::memory_order_relaxed);
-      const uint64_t of_front = before & 0xffffffffu;
-      const uint64_t of_back = before >> kHalf;
-      if (of_front + of_back >= pieces) return;
-      const uint64_t number = is_owner ? of_front : pieces - 1 - of_back;
+      const uint64_t by_owner = before & 0xffffffffu;
+      const uint64_t by_others = before >> kHalf;
+      if (by_owner + by_others >= pieces) return;
+      const uint64_t number =
+          is_owner ? Number(by_owner, 0, share, pieces) : Number(by_others, share, pieces, share);
       const int64_t first = begin + static_cast<int64_t>(number) * step;
       piece(body, first, end - first < step ? end : first + step);
     }
+  }
+
+ private:
+  /*! \brief The piece that is taken as number `taken` by who begins with a share: behind it the
+   * last one that is left of the other share, which ends at `other_end`. */
+  static uint64_t Number(uint64_t taken, uint64_t from, uint64_t to, uint64_t other_end) noexcept {
+    return taken < to - from ? from + taken : other_end - 1 - (taken - (to - from));
   }
 };
 
