@@ -44,6 +44,7 @@ struct CompiledKernel {
   Ref<CompiledFunction> function;
   int64_t tiles;
   size_t thread_bytes;
+  mutable op::Pace pace{};
 
   void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void*) const {
     const TileFunction call = function->call;
@@ -55,9 +56,12 @@ struct CompiledKernel {
     outputs.reserve(static_cast<size_t>(num_out));
     for (int i = 0; i < num_out; ++i) outputs.push_back(out[i].data);
     if (tiles == 0) return;
-    InParallelWith(thread_bytes, tiles, [&](void* work, int64_t begin, int64_t end) {
-      call(inputs.data(), outputs.data(), work, begin, end);
-    });
+    InParallelWith(
+        thread_bytes, tiles,
+        [&](void* work, int64_t begin, int64_t end) {
+          call(inputs.data(), outputs.data(), work, begin, end);
+        },
+        &pace);
   }
 };
 

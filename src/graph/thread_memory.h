@@ -22,19 +22,23 @@ void* ThreadMemory(size_t bytes) noexcept;
 
 /*!
  * \brief Calls body(memory, begin, end) for pieces of 0 to size, of which each thread has some; the
- * memory is NULL for no bytes. MemoryError where there is none.
+ * memory is NULL for no bytes. MemoryError where there is none. The pace is that of the loop, if it
+ * has one.
  */
 template <typename Body>
-void InParallelWith(size_t bytes, int64_t size, const Body& body) {
+void InParallelWith(size_t bytes, int64_t size, const Body& body, op::Pace* pace = nullptr) {
   std::atomic<bool> without_memory{false};
-  op::InParallel(size, 1, [&](int64_t begin, int64_t end) {
-    void* memory = bytes == 0 ? nullptr : ThreadMemory(bytes);
-    if (bytes != 0 && memory == nullptr) {
-      without_memory = true;
-      return;
-    }
-    body(memory, begin, end);
-  });
+  op::InParallel(
+      size, 1,
+      [&](int64_t begin, int64_t end) {
+        void* memory = bytes == 0 ? nullptr : ThreadMemory(bytes);
+        if (bytes != 0 && memory == nullptr) {
+          without_memory = true;
+          return;
+        }
+        body(memory, begin, end);
+      },
+      pace);
   if (without_memory) {
     MXNET_THROW("MemoryError") << "no memory for the " << bytes
                                << " bytes that each thread works in";

@@ -28,7 +28,7 @@ constexpr double kWorthSharing = 10e-6;
 constexpr double kWorthWaking = 30e-6;
 /*! \brief Long enough that taking a piece costs nothing beside it, short enough to end together. */
 constexpr double kPieceSeconds = 5e-6;
-constexpr int64_t kPiecesPerThread = 8;
+constexpr int64_t kPiecesPerThread = 16;
 
 int ProcessorsAllowed() noexcept {
 #if defined(__linux__)
@@ -87,28 +87,40 @@ void FollowNumThreads(void (*follower)(int count)) {
   if (threads.asked_for > 0) follower(threads.asked_for);
 }
 
-void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
+void Pace::Tell(double seconds) noexcept {
+  const double least = least_.load(std::memory_order_relaxed);
+  if (least == 0 || seconds < least) least_.store(seconds, std::memory_order_relaxed);
+  runs_.fetch_add(1, std::memory_order_release);
+}
+
+void RunPieces(int64_t size, int64_t first, Piece piece, const void* body, Pace* pace) {
   const int most = NumThreads();
   if (most == 1 || size < 2 * first) return piece(body, 0, size);
   // First, as it may throw: nothing has been written yet.
   ThreadPool* pool = ThreadPool::Global();
   const ThreadPool::Caller caller(pool);
-  const Clock::time_point start = Clock::now();
-  piece(body, 0, first);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const int64_t left = size - first;
-  const double of_one = seconds / static_cast<double>(first);
+  double of_one = pace == nullptr ? 0 : pace->Seconds();
+  int64_t begin = 0;
+  if (of_one == 0) {
+    const Clock::time_point start = Clock::now();
+    piece(body, 0, first);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    of_one = seconds / static_cast<double>(first);
+    begin = first;
+    if (pace != nullptr) pace->Tell(of_one);
+  }
+  const int64_t left = size - begin;
   const int threads = most - caller.others();
   const double worth = pool->IsAwake() ? kWorthSharing : kWorthWaking;
-  if (threads < 2 || of_one * static_cast<double>(left) < worth) return piece(body, first, size);
+  if (threads < 2 || of_one * static_cast<double>(left) < worth) return piece(body, begin, size);
   const auto least = static_cast<int64_t>(kPieceSeconds / of_one);
   const int64_t step =
       std::max({least, left / (threads * kPiecesPerThread), std::min<int64_t>(first, 64)});
   // Pieces of a dense loop begin where whole vectors do.
   const int64_t whole = first % 64 == 0 ? (step + 63) / 64 * 64 : step;
   const auto pieces = static_cast<int>(std::min<int64_t>((left + whole - 1) / whole, threads));
-  SharedLoop loop{piece, body, first, size, whole, {0}};
-  if (!pool->TryRun(&loop, pieces)) piece(body, first, size);
+  SharedLoop loop{piece, body, begin, size, whole, {0}};
+  if (!pool->TryRun(&loop, pieces)) piece(body, begin, size);
 }
 
 void RunItems(int64_t size, Piece piece, const void* body) {

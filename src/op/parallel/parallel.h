@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_OP_PARALLEL_PARALLEL_H_
 #define MXNET_SRC_OP_PARALLEL_PARALLEL_H_
 
+#include <atomic>
 #include <cstdint>
 
 namespace mxnet {
@@ -13,8 +14,25 @@ namespace op {
 /*! \brief Does the items from begin on, before end. It may not throw. */
 using Piece = void (*)(const void* body, int64_t begin, int64_t end);
 
+/*! \brief How long an item of one loop takes, as its first runs tell those behind them. */
+class Pace {
+ public:
+  /*! \brief Seconds of an item; 0 where too few runs have told. */
+  double Seconds() const noexcept {
+    return runs_.load(std::memory_order_relaxed) < kRuns ? 0
+                                                         : least_.load(std::memory_order_relaxed);
+  }
+  /*! \brief Tells what an item took; the least counts, as others may have had the processor. */
+  void Tell(double seconds) noexcept;
+
+ private:
+  static constexpr int kRuns = 4;
+  std::atomic<int> runs_{0};
+  std::atomic<double> least_{0};
+};
+
 /*! \brief InParallel for a body behind a pointer. */
-void RunPieces(int64_t size, int64_t first, Piece piece, const void* body);
+void RunPieces(int64_t size, int64_t first, Piece piece, const void* body, Pace* pace);
 
 /*! \brief Fewer elements than these are not worth asking the time for. */
 constexpr int64_t kFewForThreads = 32768;
@@ -25,14 +43,15 @@ constexpr int64_t kElementsTimed = 4096;
  * \brief Calls body(begin, end) for pieces of 0 to size, each item once, in any order.
  *
  * The first items are done on the calling thread, and how long they took tells whether the others
- * are shared with the threads of the pool. The outcome may not depend on where pieces begin.
+ * are shared with the threads of the pool; where the loop has a pace, only as long as that does not
+ * tell. The outcome may not depend on where pieces begin.
  */
 template <typename Body>
-void InParallel(int64_t size, int64_t first, const Body& body) {
+void InParallel(int64_t size, int64_t first, const Body& body, Pace* pace = nullptr) {
   const Piece piece = [](const void* self, int64_t begin, int64_t end) {
     (*static_cast<const Body*>(self))(begin, end);
   };
-  RunPieces(size, first, piece, &body);
+  RunPieces(size, first, piece, &body, pace);
 }
 
 /*! \brief How many threads share a loop at most, the calling one among them. */
