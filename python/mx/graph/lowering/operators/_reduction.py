@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .... import numpy as np
+from .._images import is_last, seen_last
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
@@ -101,8 +102,20 @@ _REDUCTIONS: dict[str, Reduce] = {
 }
 
 
-# Reductions of one element that give the element.
+# Reductions of one element that give the element, and of parts of one length what they give of all.
 _KEEP_ONE = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
+
+
+def _reduced(
+    reduce: Reduce, to: Lowering, x: Value, axes: Any, keep: bool, by_parts: bool
+) -> Value:
+    """Images whose channels are last in memory are reduced to these as they are, as what else reads
+    them wants them so: rows come first, since errors of short sums are smaller."""
+    is_image = by_parts and axes is not None and is_last(x)
+    if not is_image or sorted(axis % len(x.shape) for axis in axes) != [2, 3]:
+        return reduce(to, x, axes, keep)
+    made = reduce(to, reduce(to, seen_last(to, x), (2,), False), (1,), False)
+    return to.reshape(made, (*x.shape[:2], 1, 1)) if keep else made
 
 
 def _with_axes_input(reduce: Reduce, keeps_one: bool) -> Any:
@@ -119,25 +132,24 @@ def _with_axes_input(reduce: Reduce, keeps_one: bool) -> Any:
             if keeps_one:
                 return x
             raise Declined("no axes, which means nothing is reduced")
-        return reduce(to, x, tuple(listed) or None, bool(keepdims))
+        return _reduced(reduce, to, x, tuple(listed) or None, bool(keepdims), keeps_one)
 
     return lower
 
 
-def _with_axes_attribute(reduce: Reduce) -> Any:
+def _with_axes_attribute(reduce: Reduce, keeps_one: bool) -> Any:
     def lower(
         to: Lowering, x: Value, *, axes: Sequence[int] | None = None, keepdims: int = 1
     ) -> Value:
-        return reduce(to, x, tuple(axes) if axes else None, bool(keepdims))
+        return _reduced(reduce, to, x, tuple(axes or ()) or None, bool(keepdims), keeps_one)
 
     return lower
 
 
 for _name, _reduce in _REDUCTIONS.items():
-    rule(_name)(_with_axes_attribute(_reduce))
-    rule(_name, since=13 if _name == "ReduceSum" else 18)(
-        _with_axes_input(_reduce, _name in _KEEP_ONE)
-    )
+    _keeps_one = _name in _KEEP_ONE
+    rule(_name)(_with_axes_attribute(_reduce, _keeps_one))
+    rule(_name, since=13 if _name == "ReduceSum" else 18)(_with_axes_input(_reduce, _keeps_one))
 
 
 def _arg(function: Any) -> Any:
