@@ -22,9 +22,9 @@ _FIRST: dict[str, tuple[str, ...]] = {
 # measurement: their kernels are compiled, which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
 # What a backend has to save of the time of a layer to come first unmeasured, and the operations of
-# such a layer, by operator: compiling its kernel takes about as long as some hundred runs save.
+# such a layer, by operator: compiling its kernel takes as long as some thousand runs save.
 _MUCH = 0.15
-_LONG = {"Conv": 1e8, "Gemm": 3e7, "MatMul": 3e7}
+_LONG = {"Conv": 3e6, "Gemm": 3e7, "MatMul": 3e7}
 
 
 @functools.cache

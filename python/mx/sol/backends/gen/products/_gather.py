@@ -8,7 +8,7 @@ from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._kernels import ConvolutionKernel
-from ._panels import WORK, Panels, depth_block, pick
+from ._panels import TILES, WORK, Panels, depth_block, pick
 from ._rows import pack_results
 from ._text import fill
 from ._tile import Tile, cost, panel
@@ -18,8 +18,6 @@ from ._window import Rows, Window
 PANEL_BYTES = 3 << 17
 # Bytes of panels of the whole depth that may be kept.
 KEPT_BYTES = 3 << 19
-# As many tiles keep the threads of a usual processor busy.
-TILES = 16
 
 # The pixels of panel p, which begins at pixel n: vectors to copy, from x + taps + from[i] to to[i].
 _PACK = """\

@@ -9,7 +9,7 @@ import numpy
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from ._copy import copy_function
 from ._kernels import ConvolutionKernel
-from ._panels import MOST_WEIGHTS, WORK, Panels, fetches
+from ._panels import MOST_WEIGHTS, TILES, WORK, Panels, fetches
 from ._pixel_tile import tile_shape
 from ._text import fill
 from ._tile import Tile, panel, sizes
@@ -21,8 +21,6 @@ COPIED_BYTES = 3 << 17
 MOST_COPIED_BYTES = 1 << 20
 # So many elements of the input that lie behind each other are walked before the next tap.
 MANY = 32
-# As many tiles keep the threads of a usual processor busy.
-TILES = 16
 
 _BODY = """\
 $copy
@@ -49,10 +47,6 @@ $calls$on        }
     }
   }
 }
-"""
-# While tiles read a panel of weights, each of them fetches a part of the next panel.
-_FETCHED = """\
-      const float *next = b + (p + 1 < $panels ? $following : n) * $depth;
 """
 
 # Rows from `first` on of an image with zeros around it, whose channels are last.
@@ -181,12 +175,7 @@ class LastConvolution(ConvolutionKernel):
             column_stride=window.strides[1] * self.column,
             results=window.results,
             calls=calls,
-            fetched=fill(
-                _FETCHED,
-                panels=panels.count,
-                following=panels.start_text("(p + 1)"),
-                depth=self.depth,
-            )
+            fetched=f"      const float *next = b + (n + {panels.width_text()}) * {self.depth};\n"
             if self.fetches
             else "",
             on=f"          next += {self.fetches * self.depth};\n" if self.fetches else "",

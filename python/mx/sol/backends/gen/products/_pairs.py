@@ -126,11 +126,6 @@ class PairTile(Tile):
             lines.append("    }")
         return lines
 
-    def _fetching(self) -> list[str]:
-        if not self.fetches:
-            return []
-        return ["    __builtin_prefetch(next, 0, 2);", f"    next += {self.fetches};"]
-
 
 def _load(column: str) -> str:
     return f"vi_load((const int32_t *)(const void *)(q + {column}))"

@@ -17,10 +17,13 @@ DEPTH = 320
 PACKED_DEPTH = 512
 # Weights of more bytes, which the second cache does not hold, are to be read as rarely as can be.
 MOST_WEIGHTS = 1 << 20
+FEW_WEIGHTS = 1 << 16
 # Rows whose elements of a stay in the second cache beside the panels.
 ROWS = 128
 # Multiplications that are worth a tile of their own, for a thread to take.
 WORK = 1 << 18
+# As many tiles keep the threads of a usual processor busy.
+TILES = 16
 # More tiles than this, threads are busy with counting them.
 MOST_TILES = 64
 
@@ -120,12 +123,10 @@ def depth_block(depth: int, unit: int = 1, most: int = DEPTH) -> int:
 
 
 def fetches(weights: int, width: int, tiles: int) -> int:
-    """For each row of a panel of that width that a register tile reads, the elements of the next
-    panel to fetch, so that all tiles that read it fetch the next one; 0 where the caches hold as
-    many weights, and where there is one tile, for which the processor fetches ahead as well."""
-    if 4 * weights <= MOST_WEIGHTS or tiles == 1:
-        return 0
-    return -(-width // tiles)
+    """For each row of a panel of that width that a register tile reads, the elements that come next
+    to fetch, so that all tiles that read it fetch as much as they read; 0 where the caches hold as
+    many weights."""
+    return -(-width // tiles) if 4 * weights > FEW_WEIGHTS else 0
 
 
 def tile_parts(total_work: int, most: int) -> int:
@@ -133,6 +134,6 @@ def tile_parts(total_work: int, most: int) -> int:
     return max(1, min(most, MOST_TILES, total_work // WORK))
 
 
-def pick(rows: int, columns: int, target: Target) -> tuple[int, int]:
-    """Rows of a register tile, and vectors of a panel."""
-    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target)
+def pick(rows: int, columns: int, target: Target, is_far: bool = False) -> tuple[int, int]:
+    """Rows of a register tile, and vectors of a panel, which may be far: behind the first cache."""
+    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target, is_far)

@@ -12,8 +12,10 @@ from .._target import Target
 from ._epilogue import Operand, Step
 from ._panels import (
     DEPTH,
+    FEW_WEIGHTS,
     PACKED_DEPTH,
     ROWS,
+    TILES,
     WORK,
     Panels,
     depth_block,
@@ -86,7 +88,8 @@ class Emission:
 
     def __init__(self, target: Target, product: Product) -> None:
         self.target, self.product = target, product
-        self.mr, vectors = pick(product.rows, product.columns, target)
+        size = product.depth * product.columns if product.weights is not None else 0
+        self.mr, vectors = pick(product.rows, product.columns, target, 4 * size > FEW_WEIGHTS)
         self.panels = Panels.of(product.columns, vectors, target)
         most = DEPTH if product.weights is None else PACKED_DEPTH
         self.kc = depth_block(product.depth, most=most) or 1
@@ -97,7 +100,6 @@ class Emission:
         several = self.m_step > 2 * self.mr
         self.packs_b = product.weights is None and (several or product.b_transposed)
         self.packs_a = product.a_transposed
-        size = product.depth * product.columns if product.weights is not None else 0
         tiles = -(-min(self.m_step, product.rows) // self.mr)
         self.fetches = fetches(size, self.panels.width, tiles)
 
@@ -108,6 +110,8 @@ class Emission:
         parts = tile_parts(work, 1 << 30)
         block = -(-ROWS // self.mr) * self.mr
         m_parts = max(1, min(-(-product.rows // block), -(-work // WORK)))
+        # Where panels are too few for all threads, fewer rows each.
+        m_parts = max(m_parts, min(parts, TILES) // (panels.count * self.batch))
         step = -(-product.rows // m_parts)
         self.m_step = -(-step // self.mr) * self.mr
         m_parts = -(-product.rows // self.m_step)
@@ -226,17 +230,12 @@ class Emission:
         )
 
     def _fetched(self) -> str:
-        """Where the panel of weights begins that tiles fetch while they read the one before."""
-        panels = self.panels
+        """Where the weights begin that tiles fetch while they read those in front of them, which
+        may be behind the last."""
         return fill(
-            """\
-        const int64_t following = p + 1 < $panels ? p + 1 : p;
-        const float *next = b + $start * $depth + k0 * $width;
-""",
-            panels=panels.count,
-            start=panels.start_text("following"),
+            "        const float *next = b + n * $depth + (k0 + depth) * $width;\n",
             depth=self.product.depth,
-            width=panels.width_text("following"),
+            width=self.panels.width_text(),
         )
 
     def _a_text(self) -> str:

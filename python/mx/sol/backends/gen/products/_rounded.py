@@ -179,15 +179,11 @@ class _RoundedEmission(Emission):
 """
 
     def _fetched(self) -> str:
-        panels = self.panels
         return fill(
             """\
-        const int64_t following = p + 1 < $panels ? p + 1 : p;
-        const void *const ahead = b + $start * $pairs + (k0 >> 1) * $width;
+        const void *const ahead = b + n * $pairs + ((k0 + depth) >> 1) * $width;
         const float *next = ahead; /* only to fetch */
 """,
-            panels=panels.count,
-            start=panels.start_text("following"),
             pairs=self.pairs,
-            width=panels.width_text("following"),
+            width=self.panels.width_text(),
         )

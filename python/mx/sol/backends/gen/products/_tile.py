@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from .._target import Target
 from ._epilogue import Operand, Step, apply
 
+# Floats that are fetched at once.
+_LINE = 16
+# Cycles of waiting for a vector that comes from the second cache while others are multiplied.
+_WAITING = 0.5
+
 
 @dataclass(frozen=True)
 class Column:
@@ -156,9 +161,7 @@ class Tile:
 
     def _sums(self) -> list[str]:
         """Adds a row of b, at q, times elements of a, behind p."""
-        lines = []
-        if self.fetches:
-            lines += ["    __builtin_prefetch(next, 0, 2);", f"    next += {self.fetches};"]
+        lines = self._fetching()
         for j, column in enumerate(self.columns):
             lines.append(f"    const vf b{j} = {self._load(f'q + {column.b}', column.loads)};")
         for i in range(self.rows):
@@ -166,6 +169,15 @@ class Tile:
             at = self.a_at[i] if self.a_at else f"{i} * {self.a_row}"
             lines.append(f"    {{ const vf s = vf_set1(p[{at}]); {sums} }}")
         return lines
+
+    def _fetching(self) -> list[str]:
+        """Fetches what is behind `next`."""
+        if not self.fetches:
+            return []
+        lines = [
+            f"    __builtin_prefetch(next + {at}, 0, 2);" for at in range(0, self.fetches, _LINE)
+        ]
+        return [*lines, f"    next += {self.fetches};"]
 
     def _finish(self) -> list[str]:
         lines = []
@@ -206,9 +218,11 @@ class Tile:
         return self._load(f"e{index} + {where}", column.lanes)
 
 
-def cost(rows: int, vectors: int) -> float:
-    """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum."""
-    return max(rows * vectors / 2, (rows + vectors) / 2, 4.0)
+def cost(rows: int, vectors: int, is_far: bool = False) -> float:
+    """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum;
+    where the vectors are far, behind the first cache, of waiting for them, too."""
+    waiting = _WAITING * vectors if is_far else 0.0
+    return max(rows * vectors / 2, (rows + vectors) / 2, 4.0) + waiting
 
 
 def split(extent: int, most: int) -> list[int]:
@@ -232,7 +246,7 @@ def fits(rows: int, vectors: int, target: Target) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def choose(rows: int, vectors: int, target: Target) -> tuple[int, int]:
+def choose(rows: int, vectors: int, target: Target, is_far: bool = False) -> tuple[int, int]:
     """The rows and vectors of the tile with which a product takes the fewest cycles."""
     best, chosen = float("inf"), (1, 1)
     for high in range(1, min(rows, 30) + 1):
@@ -240,7 +254,7 @@ def choose(rows: int, vectors: int, target: Target) -> tuple[int, int]:
             if not fits(high, wide, target):
                 continue
             cycles = sum(
-                cost(i, j) * rows_count * wide_count
+                cost(i, j, is_far) * rows_count * wide_count
                 for i, rows_count in _counted(rows, high)
                 for j, wide_count in _counted_even(vectors, wide)
             )

@@ -24,7 +24,7 @@ OPERATORS = ("Gemm", "MatMul")
 # rows and matrices of 768 x 768 to 3,072 x 768. With AVX-512 0.57 to 0.95 for 2 to 8 rows and
 # matrices of 512 x 1,024 to 4,096 x 1,024, which are read from memory. Two threads of AMD EPYCs,
 # 2026-11-29.
-_MOST_ROWS = {"avx2": 256, "avx512": 8}
+_MOST_ROWS = {"avx2": 256, "avx512": 128}
 _FEWEST_WEIGHTS = 1 << 19
 _SAVED = 0.3
 
