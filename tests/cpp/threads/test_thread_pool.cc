@@ -1,9 +1,11 @@
 // Threads of the pool beside others that want the same processors.
 #include <sched.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "../support.h"
 #include "op/parallel/thread_pool.h"
@@ -67,7 +69,78 @@ struct Loop {
   }
 };
 
+/*! \brief The pieces of a loop in the order in which they were taken, by one thread at a time. */
+struct Taken {
+  std::vector<int64_t> begins;
+
+  static void Run(const void* self, int64_t begin, int64_t) {
+    static_cast<Taken*>(const_cast<void*>(self))->begins.push_back(begin);
+  }
+};
+
+/*! \brief How often each item of a loop was done. */
+struct Done {
+  std::array<std::atomic<int>, 64> times{};
+
+  static void Run(const void* self, int64_t begin, int64_t end) {
+    auto* const done = static_cast<Done*>(const_cast<void*>(self));
+    for (int64_t item = begin; item < end; ++item) ++done->times[static_cast<size_t>(item)];
+  }
+};
+
 }  // namespace
+
+TEST_CASE("who takes pieces goes up through its share, then down through what is left") {
+  for (const bool is_owner : {true, false}) {
+    Taken body;
+    op::SharedLoop loop{&Taken::Run, &body, 10, 17, 1, {0}, 2};
+    loop.TakePieces(is_owner);
+    const std::vector<int64_t> of_owner{10, 11, 12, 13, 16, 15, 14};
+    const std::vector<int64_t> of_others{14, 15, 16, 13, 12, 11, 10};
+    CHECK(body.begins == (is_owner ? of_owner : of_others));
+  }
+}
+
+TEST_CASE("each piece of a loop is done once, whoever takes it") {
+  for (const int64_t step : {1, 3}) {
+    for (int threads = 1; threads < 5; ++threads) {
+      for (int64_t end = 0; end < 12; ++end) {
+        Done body;
+        op::SharedLoop loop{&Done::Run, &body, 2, 2 + end, step, {0}, threads};
+        std::vector<std::thread> others;
+        for (int i = 1; i < threads; ++i) others.emplace_back([&] { loop.TakePieces(false); });
+        loop.TakePieces(true);
+        for (std::thread& other : others) other.join();
+        for (int64_t item = 0; item < 64; ++item) {
+          CHECK(body.times[static_cast<size_t>(item)] == (item >= 2 && item < 2 + end ? 1 : 0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a loop with a pace is shared whole when some runs have told what an item takes") {
+  struct Body {
+    std::atomic<int64_t> items{0};
+  };
+  op::Pace pace;
+  CHECK(pace.Seconds() == 0);
+  Body body;
+  for (int run = 0; run < 6; ++run) {
+    op::InParallel(
+        8, 1,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t item = begin; item < end; ++item) {
+            const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+            while (std::chrono::steady_clock::now() < until) continue;
+            ++body.items;
+          }
+        },
+        &pace);
+  }
+  CHECK(body.items.load() == 48);
+  CHECK((op::NumThreads() == 1 || pace.Seconds() >= 20e-6));
+}
 
 TEST_CASE("a thread that has lost its processor goes on where the one runs that waits for it") {
   const cpu_set_t allowed = Allowed();
