@@ -112,6 +112,7 @@ void BeginRegion(Body body, void* data, unsigned threads) {
   own.members.end = size;
   own.members.step = 1;
   own.members.taken.store(0, std::memory_order_relaxed);
+  own.members.threads = 1;
   own.body = body;
   own.data = data;
   own.size = size;
@@ -137,7 +138,7 @@ void EndRegion() {
 void WaitForMembers() {
   if (TeamSize() == 1) return;
   Team* team = self.team;
-  // Others cannot arrive before somebody runs them.
+  // Others cannot arrive before somebody runs them, and none has been run yet.
   if (team == &own && !own.has_pool) {
     own.has_pool = true;
     own.pool->Begin(&own.members, own.size);

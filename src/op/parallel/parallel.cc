@@ -90,7 +90,6 @@ void FollowNumThreads(void (*follower)(int count)) {
 void Pace::Tell(double seconds) noexcept {
   const double least = least_.load(std::memory_order_relaxed);
   if (least == 0 || seconds < least) least_.store(seconds, std::memory_order_relaxed);
-  runs_.fetch_add(1, std::memory_order_release);
 }
 
 void RunPieces(int64_t size, int64_t first, Piece piece, const void* body, Pace* pace) {
@@ -99,7 +98,7 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body, Pace*
   // First, as it may throw: nothing has been written yet.
   ThreadPool* pool = ThreadPool::Global();
   const ThreadPool::Caller caller(pool);
-  double of_one = pace == nullptr ? 0 : pace->Seconds();
+  double of_one = pace == nullptr ? 0 : pace->Next();
   int64_t begin = 0;
   if (of_one == 0) {
     const Clock::time_point start = Clock::now();

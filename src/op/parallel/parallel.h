@@ -14,20 +14,23 @@ namespace op {
 /*! \brief Does the items from begin on, before end. It may not throw. */
 using Piece = void (*)(const void* body, int64_t begin, int64_t end);
 
-/*! \brief How long an item of one loop takes, as its first runs tell those behind them. */
+/*! \brief How long an item of one loop takes, which some of its runs tell the others. */
 class Pace {
  public:
-  /*! \brief Seconds of an item; 0 where too few runs have told. */
-  double Seconds() const noexcept {
-    return runs_.load(std::memory_order_relaxed) < kRuns ? 0
-                                                         : least_.load(std::memory_order_relaxed);
+  /*! \brief Seconds of an item; 0 where this run is to tell it. */
+  double Next() noexcept {
+    const uint32_t run = runs_.fetch_add(1, std::memory_order_relaxed) % kPeriod;
+    if (run == 0) least_.store(0, std::memory_order_relaxed);
+    return run < kTelling ? 0 : least_.load(std::memory_order_relaxed);
   }
   /*! \brief Tells what an item took; the least counts, as others may have had the processor. */
   void Tell(double seconds) noexcept;
 
  private:
-  static constexpr int kRuns = 4;
-  std::atomic<int> runs_{0};
+  /*! \brief So many runs of each period tell: what was measured beside others is not kept. */
+  static constexpr uint32_t kTelling = 2;
+  static constexpr uint32_t kPeriod = 1024;
+  std::atomic<uint32_t> runs_{0};
   std::atomic<double> least_{0};
 };
 

@@ -66,10 +66,10 @@ struct SharedLoop {
   }
 
  private:
-  /*! \brief The piece that is taken as number `taken` by who begins with a share: behind it the
-   * last one that is left of the other share, which ends at `other_end`. */
-  static uint64_t Number(uint64_t taken, uint64_t from, uint64_t to, uint64_t other_end) noexcept {
-    return taken < to - from ? from + taken : other_end - 1 - (taken - (to - from));
+  /*! \brief Which piece a side takes as its `count`-th: upwards through its own share, then
+   * downwards from `other_end` through that of the other side. */
+  static uint64_t Number(uint64_t count, uint64_t from, uint64_t to, uint64_t other_end) noexcept {
+    return count < to - from ? from + count : other_end - 1 - (count - (to - from));
   }
 };
 

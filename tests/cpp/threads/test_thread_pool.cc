@@ -119,27 +119,30 @@ TEST_CASE("each piece of a loop is done once, whoever takes it") {
   }
 }
 
-TEST_CASE("a loop with a pace is shared whole when some runs have told what an item takes") {
-  struct Body {
-    std::atomic<int64_t> items{0};
-  };
+TEST_CASE("a loop with a pace does no piece first when runs have told what an item takes") {
   op::Pace pace;
-  CHECK(pace.Seconds() == 0);
-  Body body;
-  for (int run = 0; run < 6; ++run) {
-    op::InParallel(
-        8, 1,
-        [&](int64_t begin, int64_t end) {
-          for (int64_t item = begin; item < end; ++item) {
-            const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
-            while (std::chrono::steady_clock::now() < until) continue;
-            ++body.items;
-          }
-        },
-        &pace);
+  CHECK(pace.Next() == 0);
+  pace.Tell(3e-6);
+  pace.Tell(2e-6);
+  CHECK(pace.Next() == 0);
+  pace.Tell(4e-6);
+  CHECK(pace.Next() == 2e-6);
+  // Too short to be shared: one piece, where the first item was one before.
+  Taken body;
+  op::RunPieces(4, 1, &Taken::Run, &body, &pace);
+  CHECK(body.begins == std::vector<int64_t>{0});
+  op::Pace untold;
+  for (int run = 0; run < 2; ++run) op::RunPieces(4, 1, &Taken::Run, &body, &untold);
+  CHECK(body.begins.size() == (op::NumThreads() == 1 ? 3 : 5));
+  // What was told is not kept for ever.
+  int telling = 0;
+  for (int run = 0; run < 4096; ++run) {
+    if (pace.Next() != 0) continue;
+    ++telling;
+    pace.Tell(1e-6);
   }
-  CHECK(body.items.load() == 48);
-  CHECK((op::NumThreads() == 1 || pace.Seconds() >= 20e-6));
+  CHECK(telling == 8);
+  CHECK(pace.Next() == 1e-6);
 }
 
 TEST_CASE("a thread that has lost its processor goes on where the one runs that waits for it") {
