@@ -109,10 +109,10 @@ _KEEP_ONE = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 def _reduced(
     reduce: Reduce, to: Lowering, x: Value, axes: Any, keep: bool, by_parts: bool
 ) -> Value:
-    """Images whose channels are last in memory are reduced to these as they are, as what else reads
-    them wants them so: rows come first, since errors of short sums are smaller."""
-    is_image = by_parts and axes is not None and is_last(x)
-    if not is_image or sorted(axis % len(x.shape) for axis in axes) != [2, 3]:
+    """Images whose channels are last in memory stay in that order, in which others read them, too:
+    rows are reduced first, then what they gave, as errors of short sums are smaller."""
+    is_image = by_parts and axes is not None and is_last(x) and x.dtype == "float32"
+    if not is_image or sorted(axis + 4 * (axis < 0) for axis in axes) != [2, 3]:
         return reduce(to, x, axes, keep)
     made = reduce(to, reduce(to, seen_last(to, x), (2,), False), (1,), False)
     return to.reshape(made, (*x.shape[:2], 1, 1)) if keep else made
@@ -141,7 +141,7 @@ def _with_axes_attribute(reduce: Reduce, keeps_one: bool) -> Any:
     def lower(
         to: Lowering, x: Value, *, axes: Sequence[int] | None = None, keepdims: int = 1
     ) -> Value:
-        return _reduced(reduce, to, x, tuple(axes or ()) or None, bool(keepdims), keeps_one)
+        return _reduced(reduce, to, x, tuple(axes) if axes else None, bool(keepdims), keeps_one)
 
     return lower
 
