@@ -14,7 +14,8 @@ from torch import nn
 from mx import sol
 from mx.graph.lowering._rates import Extents
 from mx.sol.backends.gen import Target
-from mx.sol.backends.gen.products import matmul
+from mx.sol.backends.gen._kernel import Spec
+from mx.sol.backends.gen.products import channels_last, matmul
 
 
 def model(channels: int, window: int = 3, stride: int = 1, groups: int = 1) -> nn.Module:
@@ -39,6 +40,11 @@ CASES = {
     "windows of one element": (model(64, window=1), 56, "gen:conv" if VECTORS else "onednn"),
     "every other element": (model(64, window=1, stride=2), 112, "onednn"),
     "each channel": (model(64, groups=64), 56, "gen:depthwise" if VECTORS else "onednn"),
+    "every other window of each channel": (
+        model(64, stride=2, groups=64),
+        112,
+        "gen:depthwise" if VECTORS else "onednn",
+    ),
     "pairs of channels": (model(64, groups=32), 56, "onednn"),
 }
 
@@ -56,27 +62,45 @@ def test_convolutions(name) -> None:
 class Means(nn.Module):
     """A convolution, and reductions of its images."""
 
-    def __init__(self, reduce: str, keep: bool) -> None:
+    def __init__(self, reduce: str, keep: bool, axes: tuple[int, ...]) -> None:
         super().__init__()
         self.last = model(16)
-        self.reduce, self.keep = reduce, keep
+        self.reduce, self.keep, self.axes = reduce, keep, axes
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        reduced = getattr(torch, self.reduce)(self.last(x), (2, 3), keepdim=self.keep)
+        reduced = getattr(torch, self.reduce)(self.last(x), self.axes, keepdim=self.keep)
         return reduced * 2
 
 
 @pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize("reduce", ["mean", "sum", "amax"])
-def test_reductions_of_images(reduce, keep) -> None:
-    """They read images in the order in which convolutions give them, and their errors are those of
-    short sums."""
-    module, x = Means(reduce, keep).eval(), torch.rand(2, 3, 65, 60)
+@pytest.mark.parametrize(
+    ("reduce", "axes", "size", "stays"),
+    [
+        ("mean", (2, 3), (65, 60), True),
+        ("mean", (-1, -2), (65, 60), True),
+        ("mean", (3, 2), (33, 1), True),
+        ("sum", (2, 3), (1, 65), True),
+        ("amax", (2, 3), (65, 60), True),
+        ("amin", (-2, 3), (17, 9), True),
+        ("mean", (2,), (17, 9), False),
+        ("mean", (1,), (17, 9), False),
+        ("mean", (1, 2, 3), (17, 9), False),
+        ("mean", (0, 2, 3), (17, 9), False),
+    ],
+)
+def test_reductions_of_images(reduce, axes, size, stays, keep) -> None:
+    """To channels they read images in the order in which convolutions give them, and their errors
+    are those of short sums."""
+    module, x = Means(reduce, keep, axes).eval(), torch.rand(2, 3, *size)
     fast = sol.optimize(module, x)
     with torch.inference_mode():
         expected = copy.deepcopy(module).double()(x.double())
         found = fast(x).double()
-    numpy.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * expected.abs().max())
+    # Those of single elements are the convolution's.
+    least = 1e-6 if reduce.startswith("a") else 1e-8
+    numpy.testing.assert_allclose(found, expected, rtol=1e-6, atol=least)
+    if not stays:
+        return
     names = [one.implementation for one in sol.report(fast).steps]
     behind = names[max(i for i, one in enumerate(names) if "conv" in one) + 1 :]
     assert not any("reorder" in one for one in behind), names
@@ -124,6 +148,36 @@ def test_products(name) -> None:
 def test_what_products_save(target, change, targets) -> None:
     extents = Extents("float32", 1, 8, 1024, 1024, True)
     found = matmul.saves(dataclasses.replace(extents, **change), Target.named(target))
+    assert (found > 0) is (target in targets.split())
+
+
+WINDOW = {"kernel_shape": [1, 1], "strides": [1, 1], "group": 1}
+EACH = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "group": 512}
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "attributes", "targets"),
+    [
+        ((1, 512, 14, 14), (512, 512, 1, 1), WINDOW, "avx2 avx512"),
+        ((1, 512, 14, 14), (8, 512, 1, 1), WINDOW, "avx2 avx512"),
+        ((1, 512, 14, 14), (512, 512, 1, 1), {**WINDOW, "strides": [2, 2]}, "avx512"),
+        ((1, 512, 14, 14), (256, 512, 1, 1), {**WINDOW, "strides": [2, 2]}, ""),
+        ((1, 512, 14, 14), (512, 256, 1, 1), {**WINDOW, "group": 2}, ""),
+        ((1, 512, 14, 14), (512, 512, 1, 1), {**WINDOW, "pads": [1, 1, 1, 1]}, ""),
+        ((1, 512, 1, 1), (512, 512, 1, 1), WINDOW, ""),
+        ((2, 512, 1, 1), (512, 512, 1, 1), WINDOW, "avx2 avx512"),
+        ((1, 512, 14, 14), (512, 1, 3, 3), EACH, "avx2 avx512"),
+        ((1, 512, 14, 14), (512, 1, 3, 3), {**EACH, "strides": [2, 2]}, "avx2 avx512"),
+        ((1, 512, 14, 14), (512, 2, 3, 3), {**EACH, "group": 256}, ""),
+        ((1, 512, 14, 14), (512, 512, 5, 5), {"kernel_shape": [5, 5], "pads": [2] * 4}, ""),
+        ((0, 512, 14, 14), (512, 512, 1, 1), WINDOW, ""),
+        ((1, 512, 14), (512, 512, 1), {"kernel_shape": [1]}, ""),
+    ],
+)
+@pytest.mark.parametrize("target", ["avx2", "avx512", "neon", "c"])
+def test_what_convolutions_save(target, x, weight, attributes, targets) -> None:
+    images, weights = Spec(x, "float32"), Spec(weight, "float32")
+    found = channels_last.saves(images, weights, attributes, Target.named(target))
     assert (found > 0) is (target in targets.split())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ _FIRST: dict[str, tuple[str, ...]] = {
 # measurement: their kernels are compiled, which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
 # What a backend has to save of the time of a layer to come first unmeasured, and the operations of
-# such a layer, by operator: compiling its kernel takes as long as some thousand runs save.
+# such a layer, by operator: compiling its kernel takes as long as ten thousand runs save.
 _MUCH = 0.15
 _LONG = {"Conv": 3e6, "Gemm": 3e7, "MatMul": 3e7}
 
@@ -59,7 +60,8 @@ def _operations(layer: Layer) -> float:
     x, weight, *_ = (*layer.inputs, None, None)
     if x is None or weight is None:
         return 0.0
-    return float(2 * x.size * weight.size // max(1, x.shape[1]))
+    pixels = x.size // max(1, x.shape[1] * math.prod(layer.attributes.get("strides") or ()))
+    return float(2 * pixels * weight.size)
 
 
 def _can_compile() -> bool:

@@ -50,7 +50,7 @@ CASES = {
     "blocks": _product((70, 1101), (1101, 65)),
     "rows": _product((150, 20), (20, 50)),
     "wide": _product((3, 9), (9, 200)),
-    "many": _product((40, 300), (300, 1800)),  # whose next panel is fetched
+    "many": _product((40, 300), (300, 1800)),  # whose weights are fetched ahead
     "batch": _product((4, 17, 20), (20, 33)),
     "vector": _product((7,), (7, 5)),
     "no_depth": _product((3, 0), (0, 4)),

@@ -10,7 +10,7 @@ import numpy
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from ._epilogue import Operand, apply
 from ._kernels import ConvolutionKernel
-from ._panels import WORK
+from ._panels import TILES, WORK
 from ._text import fill
 from ._tile import split
 
@@ -64,7 +64,7 @@ class DepthwiseLast(ConvolutionKernel):
         packed[:, : self.channels] = self.weights.reshape(self.channels, window.taps).T
         rows = window.batch * window.out_high
         work = window.out_wide * self.channels * window.taps
-        step = max(1, min(-(-rows // 16), -(-WORK // (4 * max(1, work)))))
+        step = max(1, min(-(-rows // TILES), -(-WORK // (4 * max(1, work)))))
         strips, calls = self._strips(padded)
         text = fill(
             _BODY,

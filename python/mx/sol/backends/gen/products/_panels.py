@@ -8,7 +8,7 @@ import numpy
 
 from .....graph._shared import empty
 from .._target import Target
-from ._tile import choose, split
+from ._tile import MOST_ROWS, choose, split
 
 # Of the depth, in one call of a register tile: a panel that high stays in the first cache.
 DEPTH = 320
@@ -17,7 +17,12 @@ DEPTH = 320
 PACKED_DEPTH = 512
 # Weights of more bytes, which the second cache does not hold, are to be read as rarely as can be.
 MOST_WEIGHTS = 1 << 20
+# Weights of fewer bytes stay near the first cache: nothing is fetched ahead.
 FEW_WEIGHTS = 1 << 16
+# Rows of a that begin a multiple of so many elements apart share a set of lines of the first cache;
+# as many rows leave some of them to the weights.
+ALIASED = 1024
+FEW_ROWS = 8
 # Rows whose elements of a stay in the second cache beside the panels.
 ROWS = 128
 # Multiplications that are worth a tile of their own, for a thread to take.
@@ -93,11 +98,11 @@ class Panels:
         fewer = f"({p} > {self.wide} ? {p} - {self.wide} : 0) * {self.lane_count}"
         return f"({p} * {self.width} - {fewer})"
 
-    def width_text(self, p: str = "p") -> str:
-        """C for the width of a panel."""
+    def width_text(self) -> str:
+        """C for the width of panel p."""
         if not self.narrow:
             return str(self.width)
-        return f"({p} < {self.wide} ? {self.width} : {self.width - self.lane_count})"
+        return f"(p < {self.wide} ? {self.width} : {self.width - self.lane_count})"
 
     def pack(self, matrix: numpy.ndarray) -> numpy.ndarray:
         """A matrix (depth, columns), panel by panel, each row by row, zeros in lanes without.
@@ -134,6 +139,9 @@ def tile_parts(total_work: int, most: int) -> int:
     return max(1, min(most, MOST_TILES, total_work // WORK))
 
 
-def pick(rows: int, columns: int, target: Target, is_far: bool = False) -> tuple[int, int]:
-    """Rows of a register tile, and vectors of a panel, which may be far: behind the first cache."""
-    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target, is_far)
+def pick(
+    rows: int, columns: int, target: Target, is_far: bool = False, most: int = MOST_ROWS
+) -> tuple[int, int]:
+    """Rows of a register tile, at most so many, and vectors of a panel, which may be far: behind
+    the first cache."""
+    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target, is_far, most)

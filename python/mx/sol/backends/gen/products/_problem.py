@@ -11,7 +11,9 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._epilogue import Operand, Step
 from ._panels import (
+    ALIASED,
     DEPTH,
+    FEW_ROWS,
     FEW_WEIGHTS,
     PACKED_DEPTH,
     ROWS,
@@ -24,7 +26,7 @@ from ._panels import (
     tile_parts,
 )
 from ._text import fill, table_of
-from ._tile import Tile, panel
+from ._tile import MOST_ROWS, Tile, panel
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ class Emission:
     def __init__(self, target: Target, product: Product) -> None:
         self.target, self.product = target, product
         size = product.depth * product.columns if product.weights is not None else 0
-        self.mr, vectors = pick(product.rows, product.columns, target, 4 * size > FEW_WEIGHTS)
+        is_far = 4 * size > FEW_WEIGHTS
+        is_aliased = product.depth % ALIASED == 0 and not product.a_transposed
+        most = FEW_ROWS if is_aliased else MOST_ROWS
+        self.mr, vectors = pick(product.rows, product.columns, target, is_far, most)
         self.panels = Panels.of(product.columns, vectors, target)
         most = DEPTH if product.weights is None else PACKED_DEPTH
         self.kc = depth_block(product.depth, most=most) or 1

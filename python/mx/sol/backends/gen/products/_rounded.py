@@ -94,7 +94,7 @@ class _RoundedEmission(Emission):
         self.pairs = -(-product.depth // 2)
         self.packs_b = self.is_widened
         tiles = -(-min(self.m_step, product.rows) // self.mr)
-        # Words of the next panel, for each row of this one, of which two are a row of words.
+        # Words that come next, for each row of a panel, of which two are a row of words.
         self.fetches = -(-fetches(self.pairs * product.columns, panels.width, tiles) // 2)
         a_table, a_offset = table_of(f"{NAME}_a_at", product.a_at)
         functions, calls = self._tiles()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from .._target import Target
 from ._epilogue import Operand, Step, apply
 
+# Rows of a tile of one vector, for which there are registers.
+MOST_ROWS = 30
 # Floats that are fetched at once.
 _LINE = 16
 # Cycles of waiting for a vector that comes from the second cache while others are multiplied.
@@ -246,10 +248,13 @@ def fits(rows: int, vectors: int, target: Target) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def choose(rows: int, vectors: int, target: Target, is_far: bool = False) -> tuple[int, int]:
-    """The rows and vectors of the tile with which a product takes the fewest cycles."""
+def choose(
+    rows: int, vectors: int, target: Target, is_far: bool = False, most: int = MOST_ROWS
+) -> tuple[int, int]:
+    """The rows, at most so many, and vectors of the tile with which a product takes the fewest
+    cycles."""
     best, chosen = float("inf"), (1, 1)
-    for high in range(1, min(rows, 30) + 1):
+    for high in range(1, min(rows, most) + 1):
         for wide in range(1, min(vectors, 8) + 1):
             if not fits(high, wide, target):
                 continue

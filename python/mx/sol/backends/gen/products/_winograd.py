@@ -34,8 +34,7 @@ _MORE_TILES = 36
 # Channels that are summed up one after the other; sums of these are added, so that errors stay as
 # small as those of sums of few.
 _DEPTH = 64
-# As many parts keep the threads of a usual processor busy, and the first one, which is done before
-# others are shared, is short.
+# As many parts keep the threads of a usual processor busy.
 _PARTS = 32
 # Cycles to bring a vector of channels of a tile to the other basis, or sums back.
 _CHANGE = 24

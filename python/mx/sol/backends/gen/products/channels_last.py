@@ -100,7 +100,7 @@ def is_depthwise(window: Window) -> bool:
 
 def _is_product(window: Window) -> bool:
     """Whether pixels are rows of a matrix, one behind the other."""
-    return window.taps == 1 and window.strides == (1, 1) and window.is_inside
+    return window.taps == window.groups == 1 and window.strides == (1, 1) and window.is_inside
 
 
 def saves(x: Spec, weight: Spec, attributes: dict[str, Any], target: Target) -> float:
@@ -119,7 +119,8 @@ def saves(x: Spec, weight: Spec, attributes: dict[str, Any], target: Target) -> 
 
 def _is_quick(window: Window, target: Target) -> bool:
     """Whether a convolution is one that takes less than others' kernels do."""
-    if target.name not in _FASTER:
+    # A row is bound by the time that it takes to read the weights.
+    if target.name not in _FASTER or window.batch * window.pixels < 2:
         return False
     if is_depthwise(window) or _is_product(window):
         return True

@@ -19,20 +19,18 @@ from ._problem import Product
 from ._rounded import emit_product
 
 OPERATORS = ("Gemm", "MatMul")
-# The most rows, by target, that constant matrices of so many elements are multiplied by in much
-# less than the time of oneDNN and BLAS. Processors without AVX-512: 0.45 to 0.9 of it for 2 to 128
-# rows and matrices of 768 x 768 to 3,072 x 768. With AVX-512 0.57 to 0.95 for 2 to 8 rows and
-# matrices of 512 x 1,024 to 4,096 x 1,024, which are read from memory. Two threads of AMD EPYCs,
-# 2026-11-29.
+# The most rows, by target, that constant matrices of so many elements are multiplied by in less
+# than the time of oneDNN and BLAS: without AVX-512 0.45 to 0.9 of it for 2 to 128 rows and matrices
+# of 768 x 768 to 3,072 x 768, two threads of an AMD EPYC; with AVX-512 0.55 to 1.02 for 8 to 128
+# rows and matrices of 768 x 768 to 4,096 x 1,024, two threads of an Intel Xeon, 2026-11-29.
 _MOST_ROWS = {"avx2": 256, "avx512": 128}
 _FEWEST_WEIGHTS = 1 << 19
 _SAVED = 0.3
 
 
 def saves(extents: Extents, target: Target) -> float:
-    """The part of the time of a product that is expected to be saved, beside libraries: for
-    processors without AVX-512 they pack a constant matrix in each run, and a few rows they compute
-    in less than the time that it takes to read it."""
+    """The part of the time of a product that is expected to be saved, beside libraries: without
+    AVX-512 they pack a constant matrix in each run, and with it they do not fetch weights ahead."""
     most = _MOST_ROWS.get(target.name, 0)
     is_one = extents.count == 1 and extents.dtype == "float32" and extents.is_constant
     is_large = extents.columns * extents.terms >= _FEWEST_WEIGHTS
