@@ -106,16 +106,18 @@ _REDUCTIONS: dict[str, Reduce] = {
 _KEEP_ONE = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
 
-def _reduced(
-    reduce: Reduce, to: Lowering, x: Value, axes: Any, keep: bool, by_parts: bool
-) -> Value:
+def _of_images(reduce: Reduce) -> Reduce:
     """Images whose channels are last in memory stay in that order, in which others read them, too:
     rows are reduced first, then what they gave, as errors of short sums are smaller."""
-    is_image = by_parts and axes is not None and is_last(x) and x.dtype == "float32"
-    if not is_image or sorted(axis + 4 * (axis < 0) for axis in axes) != [2, 3]:
-        return reduce(to, x, axes, keep)
-    made = reduce(to, reduce(to, seen_last(to, x), (2,), False), (1,), False)
-    return to.reshape(made, (*x.shape[:2], 1, 1)) if keep else made
+
+    def lower(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
+        is_image = axes is not None and is_last(x) and x.dtype == "float32"
+        if not is_image or sorted(axis + 4 * (axis < 0) for axis in axes) != [2, 3]:
+            return reduce(to, x, axes, keep)
+        made = reduce(to, reduce(to, seen_last(to, x), (2,), False), (1,), False)
+        return to.reshape(made, (*x.shape[:2], 1, 1)) if keep else made
+
+    return lower
 
 
 def _with_axes_input(reduce: Reduce, keeps_one: bool) -> Any:
@@ -132,24 +134,25 @@ def _with_axes_input(reduce: Reduce, keeps_one: bool) -> Any:
             if keeps_one:
                 return x
             raise Declined("no axes, which means nothing is reduced")
-        return _reduced(reduce, to, x, tuple(listed) or None, bool(keepdims), keeps_one)
+        return reduce(to, x, tuple(listed) or None, bool(keepdims))
 
     return lower
 
 
-def _with_axes_attribute(reduce: Reduce, keeps_one: bool) -> Any:
+def _with_axes_attribute(reduce: Reduce) -> Any:
     def lower(
         to: Lowering, x: Value, *, axes: Sequence[int] | None = None, keepdims: int = 1
     ) -> Value:
-        return _reduced(reduce, to, x, tuple(axes) if axes else None, bool(keepdims), keeps_one)
+        return reduce(to, x, tuple(axes) if axes else None, bool(keepdims))
 
     return lower
 
 
 for _name, _reduce in _REDUCTIONS.items():
     _keeps_one = _name in _KEEP_ONE
-    rule(_name)(_with_axes_attribute(_reduce, _keeps_one))
-    rule(_name, since=13 if _name == "ReduceSum" else 18)(_with_axes_input(_reduce, _keeps_one))
+    _lowered = _of_images(_reduce) if _keeps_one else _reduce
+    rule(_name)(_with_axes_attribute(_lowered))
+    rule(_name, since=13 if _name == "ReduceSum" else 18)(_with_axes_input(_lowered, _keeps_one))
 
 
 def _arg(function: Any) -> Any:

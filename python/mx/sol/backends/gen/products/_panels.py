@@ -127,11 +127,16 @@ def depth_block(depth: int, unit: int = 1, most: int = DEPTH) -> int:
     return parts[0] * unit
 
 
+def are_far(weights: int) -> bool:
+    """Whether so many weights are behind the first cache."""
+    return 4 * weights > FEW_WEIGHTS
+
+
 def fetches(weights: int, width: int, tiles: int) -> int:
     """For each row of a panel of that width that a register tile reads, the elements that come next
     to fetch, so that all tiles that read it fetch as much as they read; 0 where the caches hold as
     many weights."""
-    return -(-width // tiles) if 4 * weights > FEW_WEIGHTS else 0
+    return -(-width // tiles) if are_far(weights) else 0
 
 
 def tile_parts(total_work: int, most: int) -> int:

@@ -14,12 +14,12 @@ from ._panels import (
     ALIASED,
     DEPTH,
     FEW_ROWS,
-    FEW_WEIGHTS,
     PACKED_DEPTH,
     ROWS,
     TILES,
     WORK,
     Panels,
+    are_far,
     depth_block,
     fetches,
     pick,
@@ -91,10 +91,9 @@ class Emission:
     def __init__(self, target: Target, product: Product) -> None:
         self.target, self.product = target, product
         size = product.depth * product.columns if product.weights is not None else 0
-        is_far = 4 * size > FEW_WEIGHTS
         is_aliased = product.depth % ALIASED == 0 and not product.a_transposed
-        most = FEW_ROWS if is_aliased else MOST_ROWS
-        self.mr, vectors = pick(product.rows, product.columns, target, is_far, most)
+        most_rows = FEW_ROWS if is_aliased else MOST_ROWS
+        self.mr, vectors = pick(product.rows, product.columns, target, are_far(size), most_rows)
         self.panels = Panels.of(product.columns, vectors, target)
         most = DEPTH if product.weights is None else PACKED_DEPTH
         self.kc = depth_block(product.depth, most=most) or 1

@@ -100,7 +100,12 @@ def is_depthwise(window: Window) -> bool:
 
 def _is_product(window: Window) -> bool:
     """Whether pixels are rows of a matrix, one behind the other."""
-    return window.taps == window.groups == 1 and window.strides == (1, 1) and window.is_inside
+    return _is_of_pixels(window) and window.strides == (1, 1)
+
+
+def _is_of_pixels(window: Window) -> bool:
+    """Whether each window is one pixel of the input."""
+    return window.taps == window.groups == 1 and window.is_inside
 
 
 def saves(x: Spec, weight: Spec, attributes: dict[str, Any], target: Target) -> float:
@@ -124,9 +129,8 @@ def _is_quick(window: Window, target: Target) -> bool:
         return False
     if is_depthwise(window) or _is_product(window):
         return True
-    is_pixels = window.taps == window.groups == 1 and window.is_inside
     is_large = window.results * window.channels >= _MANY_WEIGHTS
-    return is_pixels and is_large and target.name == "avx512"
+    return _is_of_pixels(window) and is_large and target.name == "avx512"
 
 
 def cycles_of_last(window: Window, target: Target) -> float:
