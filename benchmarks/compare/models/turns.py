@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from time import perf_counter, sleep
 
 BLOCK_SECONDS = 0.1
-# Longer than threads of OpenMP look for work after torch's last loop: they take a processor from
-# whoever comes next.
-SETTLE_SECONDS = 0.03
+# Longer than threads look for work after a last loop, those of torch's OpenMP and, for 50 ms, those
+# of ONNX Runtime: they take a processor from whoever comes next.
+SETTLE_SECONDS = 0.08
 FEWEST_ROUNDS = 5
 # What takes longer than this, in seconds, is not run untimed before: what the one before has left
 # in caches is nothing of it.
