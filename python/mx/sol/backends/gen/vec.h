@@ -44,6 +44,13 @@ MX_INLINE vi vi_load(const int32_t *p) { return *(const vi_any *)p; }
 MX_INLINE void vi_store(int32_t *p, vi a) { *(vi_any *)p = a; }
 MX_INLINE vf vf_set1(float a) { return a - (vf){0}; }
 MX_INLINE vi vi_set1(int32_t a) { return a + (vi){0}; }
+/* The same in a register: compilers load again, for each use, what they find in memory. */
+MX_INLINE vf vf_held(vf a) {
+#if defined(__AVX2__)
+  __asm__("" : "+v"(a));
+#endif
+  return a;
+}
 
 /* The first n of VW elements, 0 < n < VW; zeros behind them. */
 MX_INLINE vf vf_load_n(const float *p, int64_t n) {

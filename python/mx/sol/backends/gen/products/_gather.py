@@ -273,7 +273,7 @@ def cycles_of(window: Window, target: Target) -> float:
     full, rest = divmod(window.results, mr)
     heights = [(mr, full), (rest, 1)] if rest else [(mr, full)]
     products = sum(
-        cost(height, panels.size(p)) * count
+        cost(height, panels.size(p), target) * count
         for p in range(panels.count)
         for height, count in heights
     )

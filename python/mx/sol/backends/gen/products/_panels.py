@@ -23,6 +23,10 @@ FEW_WEIGHTS = 1 << 16
 # as many rows leave some of them to the weights.
 ALIASED = 1024
 FEW_ROWS = 8
+# More results than these, and what is added to them, are not in the second cache. They are fetched
+# while sums are computed, where these have so many terms that it takes as long.
+FAR_RESULTS = 1 << 16
+FAR_DEPTH = 48
 # Rows whose elements of a stay in the second cache beside the panels.
 ROWS = 128
 # Multiplications that are worth a tile of their own, for a thread to take.
@@ -145,8 +149,13 @@ def tile_parts(total_work: int, most: int) -> int:
 
 
 def pick(
-    rows: int, columns: int, target: Target, is_far: bool = False, most: int = MOST_ROWS
+    rows: int,
+    columns: int,
+    target: Target,
+    is_far: bool = False,
+    most: int = MOST_ROWS,
+    depth: int | None = None,
 ) -> tuple[int, int]:
     """Rows of a register tile, at most so many, and vectors of a panel, which may be far: behind
-    the first cache."""
-    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target, is_far, most)
+    the first cache; for a depth, where it is known."""
+    return choose(max(1, rows), max(1, -(-columns // target.lanes)), target, is_far, most, depth)

@@ -24,6 +24,7 @@ class Shape:
 def tile_shape(window: Window, target: Target) -> Shape:
     """The register tile with which all results take the least."""
     total = -(-window.results // target.lanes)
+    depth = max(1, window.channels * window.taps)
     best = Shape(1, 1, 1, float("inf"))
     for vectors in range(1, min(total, 8) + 1):
         parts = split(total, vectors)
@@ -38,7 +39,7 @@ def tile_shape(window: Window, target: Target) -> Shape:
             whole, rest = divmod(window.out_wide, wide)
             full, fewer = divmod(window.out_high, high)
             cycles = sum(
-                (cost(h * w, v) + 0.5) * h_count * w_count
+                (cost(h * w, v, target, depth=depth) + 0.5) * h_count * w_count
                 for v in parts
                 for h, h_count in ((high, full), (fewer, 1))
                 for w, w_count in ((wide, whole), (rest, 1))
@@ -46,5 +47,4 @@ def tile_shape(window: Window, target: Target) -> Shape:
             )
             if cycles < best.cycles:
                 best = Shape(high, wide, vectors, cycles)
-    depth = max(1, window.channels * window.taps)
     return dataclasses.replace(best, cycles=best.cycles * depth)

@@ -13,6 +13,8 @@ from ._epilogue import Operand, Step
 from ._panels import (
     ALIASED,
     DEPTH,
+    FAR_DEPTH,
+    FAR_RESULTS,
     FEW_ROWS,
     PACKED_DEPTH,
     ROWS,
@@ -93,10 +95,12 @@ class Emission:
         size = product.depth * product.columns if product.weights is not None else 0
         is_aliased = product.depth % ALIASED == 0 and not product.a_transposed
         most_rows = FEW_ROWS if is_aliased else MOST_ROWS
-        self.mr, vectors = pick(product.rows, product.columns, target, are_far(size), most_rows)
-        self.panels = Panels.of(product.columns, vectors, target)
         most = DEPTH if product.weights is None else PACKED_DEPTH
         self.kc = depth_block(product.depth, most=most) or 1
+        self.mr, vectors = pick(
+            product.rows, product.columns, target, are_far(size), most_rows, self.kc
+        )
+        self.panels = Panels.of(product.columns, vectors, target)
         self.is_blocked = product.depth > self.kc
         self.batch = len(product.a_at)
         self._cut()
@@ -106,6 +110,9 @@ class Emission:
         self.packs_a = product.a_transposed
         tiles = -(-min(self.m_step, product.rows) // self.mr)
         self.fetches = fetches(size, self.panels.width, tiles)
+        results = product.rows * product.columns * self.batch
+        is_far = results > FAR_RESULTS and product.depth >= FAR_DEPTH and not self.is_blocked
+        self.vectors_a_line = max(1, 16 // target.lanes) if is_far else 0
 
     def _cut(self) -> None:
         """The tiles for threads: blocks of rows, and of panels where those are too few."""
@@ -229,6 +236,7 @@ class Emission:
             str(product.columns),
             is_blocked=self.is_blocked,
             fetches=self.fetches,
+            vectors_a_line=self.vectors_a_line,
             steps=product.steps,
             operands=product.operands,
         )

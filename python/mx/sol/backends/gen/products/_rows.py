@@ -49,9 +49,9 @@ class Shape:
     cycles: float
 
 
-def _cost(results: int, vectors: int) -> float:
+def _cost(results: int, vectors: int, target: Target) -> float:
     """Cycles of a tap: vectors that cross cache lines are read twice, and there is the loop."""
-    return max(cost(results, vectors), (results + 2 * vectors) / 2) + 1
+    return max(cost(results, vectors, target), (results + 2 * vectors) / 2) + 1
 
 
 def shape_of(window: Window, target: Target) -> Shape:
@@ -70,7 +70,7 @@ def shape_of(window: Window, target: Target) -> Shape:
                 whole, fewer = divmod(window.out_high, high)
                 parts = split(total, vectors)
                 cycles = sum(
-                    _cost(m, vector * h) * m_count * h_count
+                    _cost(m, vector * h, target) * m_count * h_count
                     for m, m_count in ((results, full), (rest, 1))
                     for h, h_count in ((high, whole), (fewer, 1))
                     for vector in parts

@@ -13,8 +13,16 @@ from ._epilogue import Operand, Step, apply
 MOST_ROWS = 30
 # Floats that are fetched at once.
 _LINE = 16
-# Cycles of waiting for a vector that comes from the second cache while others are multiplied.
+# Cycles of waiting for a line that comes from the second cache while others are multiplied.
 _WAITING = 0.5
+# Vectors and elements that are loaded in a cycle, where a multiplication takes no element of memory
+# by itself: 1.6 to 1.8, measured on an AMD EPYC (Zen 3), 2026-11-29.
+_LOADS = {"avx2": 1.7}
+# Cycles until the tile behind one of many results, of more than a few rows, goes at full speed: 20
+# to 36 there, 3 to 8 behind smaller ones.
+_END = {"avx2": 25.0}
+_MANY = 8
+_FEW_ROWS = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,9 @@ class Tile:
     a_at: Sequence[int] = ()
     walks_taps: bool = False
     fetches: int = 0  # elements at `next` to fetch into the second cache for each row of b
+    # Of so many vectors of results, and of an operand beside them, which are a line, one is fetched
+    # before the sums are computed; 0: nothing is.
+    vectors_a_line: int = 0
     is_blocked: bool = False  # the depth is walked in several calls: first, final
     adds: bool = False  # several calls add up what each of them sums for itself: first
     steps: Sequence[Step] = ()
@@ -121,7 +132,23 @@ class Tile:
 
     def _start(self) -> list[str]:
         zeros = ", ".join(f"c{i}_{j} = {{0}}" for i, j in self._cells())
-        return [f"  vf {zeros};"]
+        return [f"  vf {zeros};", *self._fetching_results()]
+
+    def _fetching_results(self) -> list[str]:
+        """Fetches what is added to sums, and where they are stored, while they are computed."""
+        if not self.vectors_a_line:
+            return []
+        beside = [f"e{n}" for n, operand in enumerate(self.operands) if operand.kind == "full"]
+        addresses = [
+            self._at(i, j)
+            for i in range(self.rows)
+            for j in range(0, len(self.columns), self.vectors_a_line)
+        ]
+        return [
+            f"  __builtin_prefetch({name} + {address}, {int(name == 'c')}, 3);"
+            for name in (*beside, "c")
+            for address in addresses
+        ]
 
     def _walk(self) -> list[str]:
         if self.walks_taps:
@@ -165,7 +192,8 @@ class Tile:
         """Adds a row of b, at q, times elements of a, behind p."""
         lines = self._fetching()
         for j, column in enumerate(self.columns):
-            lines.append(f"    const vf b{j} = {self._load(f'q + {column.b}', column.loads)};")
+            value = self._load(f"q + {column.b}", column.loads)
+            lines.append(f"    const vf b{j} = {f'vf_held({value})' if self.rows > 1 else value};")
         for i in range(self.rows):
             sums = " ".join(f"c{i}_{j} += s * b{j};" for j in range(len(self.columns)))
             at = self.a_at[i] if self.a_at else f"{i} * {self.a_row}"
@@ -220,11 +248,17 @@ class Tile:
         return self._load(f"e{index} + {where}", column.lanes)
 
 
-def cost(rows: int, vectors: int, is_far: bool = False) -> float:
+def cost(
+    rows: int, vectors: int, target: Target, is_far: bool = False, depth: int | None = None
+) -> float:
     """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum;
-    where the vectors are far, behind the first cache, of waiting for them, too."""
-    waiting = _WAITING * vectors if is_far else 0.0
-    return max(rows * vectors / 2, (rows + vectors) / 2, 4.0) + waiting
+    where the vectors are far, behind the first cache, of waiting for them, too; and its part of the
+    end of a tile, where that is so deep."""
+    waiting = _WAITING * vectors * target.lanes / _LINE if is_far else 0.0
+    loads = (rows + vectors) / _LOADS.get(target.name, 2.0)
+    is_slow_to_end = rows * vectors > _MANY and rows > _FEW_ROWS
+    end = _END.get(target.name, 0.0) / depth if depth and is_slow_to_end else 0.0
+    return max(rows * vectors / 2, loads, 4.0) + waiting + end
 
 
 def split(extent: int, most: int) -> list[int]:
@@ -249,7 +283,12 @@ def fits(rows: int, vectors: int, target: Target) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def choose(
-    rows: int, vectors: int, target: Target, is_far: bool = False, most: int = MOST_ROWS
+    rows: int,
+    vectors: int,
+    target: Target,
+    is_far: bool = False,
+    most: int = MOST_ROWS,
+    depth: int | None = None,
 ) -> tuple[int, int]:
     """The rows, at most so many, and vectors of the tile with which a product takes the fewest
     cycles."""
@@ -259,7 +298,7 @@ def choose(
             if not fits(high, wide, target):
                 continue
             cycles = sum(
-                cost(i, j, is_far) * rows_count * wide_count
+                cost(i, j, target, is_far, depth) * rows_count * wide_count
                 for i, rows_count in _counted(rows, high)
                 for j, wide_count in _counted_even(vectors, wide)
             )

@@ -144,7 +144,7 @@ def part(window: Window, target: Target) -> float:
     change = -(-window.channels // target.lanes) * -(-blocks.panels.count // blocks.p_step)
     change += -(-window.results // target.lanes)
     products = sum(
-        cost(rows, blocks.panels.size(p))
+        cost(rows, blocks.panels.size(p), target)
         for rows in split(blocks.step, blocks.mr)
         for p in range(blocks.panels.count)
     )
