@@ -26,6 +26,8 @@ _ON_DEMAND = frozenset({"gen"})
 # such a layer, by operator: compiling its kernel takes as long as ten thousand runs save.
 _MUCH = 0.15
 _LONG = {"Conv": 3e6, "Gemm": 3e7, "MatMul": 3e7}
+# Products of fewer rows take as long: their matrix is read.
+_FEW_ROWS = 16
 
 
 @functools.cache
@@ -56,7 +58,10 @@ def _operations(layer: Layer) -> float:
     """Multiplications and additions; 0 where they are not known."""
     if layer.operator != "Conv":
         extents = product_of(layer)
-        return 0.0 if extents is None else 2.0 * extents.size * extents.terms
+        if extents is None:
+            return 0.0
+        rows = max(extents.rows, _FEW_ROWS)
+        return 2.0 * extents.count * rows * extents.columns * extents.terms
     x, weight, *_ = (*layer.inputs, None, None)
     if x is None or weight is None:
         return 0.0

@@ -21,6 +21,9 @@ def _of(*shape: int) -> numpy.ndarray:
 SHAPES = {
     "odd": ((5, 7), (7, 3)),
     "row": ((1, 64), (64, 33)),
+    "long_row": ((1, 700), (700, 133)),
+    "row_of_whole_lines": ((1, 20), (20, 192)),
+    "long_vector": ((700,), (700, 70)),
     "blocks": ((70, 700), (700, 65)),
     "rows": ((150, 20), (20, 50)),
     "wide": ((3, 9), (9, 200)),
@@ -62,20 +65,36 @@ CASES["gemm_beta_zero"] = Case("Gemm", (_of(6, 5), _of(5, 4), _of(4)), (), {"bet
 
 SCALAR = Spec((), "float32")
 EPILOGUE = (
-    Step.binary("Add", Spec((37,), "float32")),
     Step("Relu"),
     Step.binary("Mul", Spec((1,), "float32")),
-    Step.binary("Sub", Spec((9, 37), "float32"), swapped=True),
-    Step("Clip", ("result", Extra(SCALAR, number=-3.0), Extra(SCALAR, number=2.5))),
 )
+LIMITS = Step("Clip", ("result", Extra(SCALAR, number=-3.0), Extra(SCALAR, number=2.5)))
+# Rows, terms and columns; the matrix of a row is constant.
+ENDED = {"epilogue": (9, 12, 37), "epilogue_of_a_row": (1, 300, 141)}
+FACTORS = {
+    name: (_of(rows, terms), _of(terms, columns)) for name, (rows, terms, columns) in ENDED.items()
+}
 
 
-def _ended(target: Target):
-    specs = [Spec((9, 12), "float32"), Spec((12, 37), "float32")]
-    return matmul(target, specs, {}, {}, EPILOGUE)
+def _ended(name: str):
+    rows, terms, columns = ENDED[name]
+    steps = (
+        Step.binary("Add", Spec((columns,), "float32")),
+        *EPILOGUE,
+        Step.binary("Sub", Spec((rows, columns), "float32"), swapped=True),
+        LIMITS,
+    )
+    specs = [Spec((rows, terms), "float32"), Spec((terms, columns), "float32")]
+    known = {1: FACTORS[name][1]} if rows == 1 else {}
+    return lambda target: matmul(target, specs, {}, known, steps)
 
 
-TABLE = Table({**{name: case.kernel for name, case in CASES.items()}, "epilogue": _ended})
+TABLE = Table(
+    {
+        **{name: case.kernel for name, case in CASES.items()},
+        **{name: _ended(name) for name in ENDED},
+    }
+)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -88,11 +107,16 @@ def test_products(target: str, name: str) -> None:
     numpy.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", ENDED)
 @pytest.mark.parametrize("target", TARGETS)
-def test_epilogue(target: str) -> None:
-    a, b, bias, scale, other = _of(9, 12), _of(12, 37), _of(37), _of(1), _of(9, 37)
-    a[2, 3] = numpy.nan
-    (got,) = TABLE.run(target, "epilogue", (a, b, bias, scale, other))
+def test_epilogue(target: str, name: str) -> None:
+    rows, _, columns = ENDED[name]
+    a, b = FACTORS[name]
+    bias, scale, other = _of(columns), _of(1), _of(rows, columns)
+    if rows > 1:
+        a = a.copy()
+        a[2, 3] = numpy.nan
+    (got,) = TABLE.run(target, name, (a, b, bias, scale, other))
     product = numpy.maximum(a.astype(float) @ b + bias, 0) * scale
     numpy.testing.assert_allclose(got, numpy.clip(other - product, -3, 2.5), rtol=1e-5, atol=1e-4)
 

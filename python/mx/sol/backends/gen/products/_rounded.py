@@ -6,6 +6,7 @@ import functools
 
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
+from . import _row
 from ._inputs import nothing
 from ._pairs import INSTRUCTIONS, WIDEN, PairTile, pack_pairs
 from ._panels import depth_block, fetches
@@ -66,6 +67,8 @@ def emit_product(target: Target, product: Product) -> GenKernel:
     if not product.rows * product.columns * len(product.a_at):
         return nothing(product.name, product.outputs)
     is_rounded = product.rounds and product.weights is not None and not product.a_transposed
+    if not is_rounded and _row.takes(product):
+        return _row.row_kernel(target, product)
     return (_RoundedEmission if is_rounded else Emission)(target, product).kernel()
 
 
