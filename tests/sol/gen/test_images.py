@@ -115,6 +115,37 @@ def test_other_layouts_are_copied_once() -> None:
     numpy.testing.assert_allclose(got, _convolved(), rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.skipif(GEN.target.name not in ("avx2", "avx512"), reason="needs AVX2 or AVX-512")
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize(
+    ("count", "window", "attributes"),
+    [
+        (3, 3, {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+        (1, 5, {"pads": [0, 2, 1, 0]}),
+        (4, 1, {}),
+        (3, 7, {"strides": [2, 3], "pads": [3, 3, 3, 3]}),
+    ],
+)
+def test_images_that_models_are_given(count, window, attributes, is_cut) -> None:
+    """Rows of few channels are read as they are, and results have their channels last."""
+    planned = Planned()
+    to, images = planned.to, _of(2, count, 17, 19)
+    w, bias = _of(32, count, window, window), _of(32)
+    if is_cut:
+        around = planned.plain(numpy.pad(images, ((0, 0), (0, 1), (1, 2), (3, 0))))
+        index = [slice(0, 2), slice(0, count), slice(1, 18), slice(3, 22)]
+        given = to.slices(around, index)
+    else:
+        given = planned.plain(images)
+    to.followers = Followers([Follower("Relu", 14, (None,), 0, {})])
+    made = GEN.lower(to, "Conv", 11, [given, to.constant(w), to.constant(bias)], attributes)
+    assert made[0].layout.is_channels_last and to.taken == 1
+    names, got = planned.run(made)
+    assert "gen:conv+relu" in names
+    expected = evaluate("Conv", [one.astype("float64") for one in (images, w, bias)], attributes)[0]
+    numpy.testing.assert_allclose(got, numpy.maximum(expected, 0), rtol=1e-5, atol=1e-4)
+
+
 def test_chain_of_two() -> None:
     planned = Planned()
     to, w = planned.to, _of(24, 32, 3, 3)

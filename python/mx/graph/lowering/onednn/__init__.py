@@ -11,6 +11,6 @@ from . import (  # noqa: F401  their rules
     _recurrent_training,
     _training,
 )
-from ._backend import ONEDNN
+from ._backend import ONEDNN, images_last
 
-__all__ = ["ONEDNN"]
+__all__ = ["ONEDNN", "images_last"]

@@ -53,6 +53,15 @@ class Blocked:
         return Blocked(ordered(shape, str(self.layout.dtype), TO_LAST))
 
 
+def images_last(shape: Sequence[int]) -> Blocked:
+    """The layout of images of that shape, (N, C, H, W), and float32 that lie as (N, H, W, C).
+
+    Declined where there is no oneDNN.
+    """
+    api()
+    return Blocked(ordered(shape, "float32", TO_LAST))
+
+
 def api() -> OneDNN:
     """What makes the kernels. Declined, with the reason, where there is no oneDNN."""
     try:

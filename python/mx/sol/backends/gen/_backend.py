@@ -48,7 +48,7 @@ class GenBackend(Backend):
         if layer.operator in matmul.OPERATORS:
             extents = product_of(layer)
             return 0.0 if extents is None else matmul.saves(extents, self.target)
-        if layer.operator != "Conv" or not takes(layer.inputs[0]):
+        if layer.operator != "Conv" or not takes(layer.inputs, layer.attributes, self.target):
             return 0.0
         x, weight = map(spec_of, layer.inputs[:2])
         return saves(x, weight, layer.attributes, self.target)
@@ -67,7 +67,7 @@ class GenBackend(Backend):
         if version < SINCE[operator]:
             raise Declined(f"generated code is of version {SINCE[operator]} of this operator")
         in_blocks = any(value is not None and value.layout is not None for value in inputs)
-        is_image = operator == "Conv" and takes(inputs[0])
+        is_image = operator == "Conv" and takes(inputs, attributes, self.target)
         if in_blocks and not is_image:
             raise Declined("left to others: an input is in blocks")
         if operator == "Attention" and attributes.get("is_causal") and to.keep_nan:

@@ -12,22 +12,27 @@ from ....graph.lowering._images import TO_LAST, is_last, seen_first, seen_last
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import Declined, Follower, Followers, Value
+from ....graph.lowering.onednn import images_last
 from ._chain import Chain, longest
 from ._link import add_step
 from ._operators import OPERATORS
 from ._target import Target
-from .products.channels_last import CONV_LAST
+from .products.channels_last import CONV_LAST, READS_FIRST, starts_images
 
 # The most elements of a constant beside results that is copied to lie as they do.
 _FEW = 1 << 16
 
 
-def takes(value: Value | None) -> bool:
-    """Whether a value is images that kernels of channels that are last can read: in blocks they are
-    copied, as oneDNN's kernels have them copied, too."""
-    if value is None or value.layout is None or len(value.shape) != 4 or value.dtype != "float32":
+def takes(inputs: Sequence[Value | None], attributes: dict[str, Any], target: Target) -> bool:
+    """Whether the first input of a Conv is images that kernels read which give channels that are
+    last: in blocks they are copied, as oneDNN's kernels have them copied, too; row-major they are
+    of few channels, as those that are given to models."""
+    x, weight, *_ = inputs
+    if x is None or weight is None or len(x.shape) != 4 or x.dtype != "float32" or not x.size:
         return False
-    return value.size > 0
+    if x.layout is None:
+        return x.known is None and starts_images(x.shape, weight.shape, attributes, target)
+    return True
 
 
 def lower_last(
@@ -42,9 +47,14 @@ def lower_last(
     assert x is not None
     if any(value is not None and value.layout is not None for value in others):
         raise Declined("left to others: weights in blocks")
-    if not is_last(x):
-        x = x.layout.channels_last(x.shape).of(to, x)
-    first = Chain().with_node(CONV_LAST, [seen_last(to, x), *others], attributes)
+    if x.layout is None:
+        given = to.row_major(x)
+        x = replace(x, layout=images_last(x.shape))
+        attributes = {**attributes, READS_FIRST: 1}
+    else:
+        x = x if is_last(x) else x.layout.channels_last(x.shape).of(to, x)
+        given = seen_last(to, x)
+    first = Chain().with_node(CONV_LAST, [given, *others], attributes)
     kernel, chain = longest(target, first, Followers(_followers(to)))
     names = [kernel.name, *(node.operator.lower() for node in chain.nodes()[1:])]
     (made,) = add_step(to, backend, target, kernel, f"gen:{'+'.join(names)}", chain.inputs)
