@@ -182,11 +182,8 @@ struct Lstm {
     float* const gates = piece.gates + row * piece.wide;
     const float* const before = Before(memory, position, piece);
     if (before != nullptr) {
-      for (int64_t gate = 0; gate < kGates; ++gate) {
-        of_h.Multiply(piece.panel, piece.weights + gate * weight_floats() + of_x.floats(),
-                      before + piece.begin * hidden, hidden, rows, gates + gate * gate_floats(),
-                      true);
-      }
+      AddProducts(of_h, piece.panel, {piece.weights + of_x.floats(), weight_floats()},
+                  {before + piece.begin * hidden, hidden, rows}, gates, gate_floats());
     }
     float* const cells = piece.cells + piece.begin * piece.wide;
     if (position == 0) Begin(memory, piece, cells);

@@ -6,6 +6,7 @@
 #define MXNET_SRC_GRAPH_LSTM_CELLS_H_
 
 #include "graph/training/recurrent.h"
+#include "op/kernels/product/panel_product.h"
 
 namespace mxnet {
 namespace graph {
@@ -32,6 +33,35 @@ struct LstmPieces {
   /*! \brief The fewest of a group, a few tiles of products. */
   static constexpr int64_t kLstmRows = 24;
 };
+
+/*! \brief Weights of a panel of a gate, and how many floats behind them those of the next begin. */
+struct GateWeights {
+  const float* first;
+  int64_t between;
+};
+
+/*! \brief Rows of h, `wide` floats apart. */
+struct StateRows {
+  const float* first;
+  int64_t wide;
+  int64_t count;
+};
+
+/*! \brief Adds the products of h of the step before to the four gates of a panel of cells, which
+ * are `block` floats apart. */
+inline void AddProducts(const op::PanelProduct& product, int64_t panel, GateWeights weights,
+                        const StateRows& h, float* gates, int64_t block) {
+  if (h.count == 1) {
+    return product.AddRow(panel, weights.first, weights.between, h.first, gates, block);
+  }
+  for (int gate = 0; gate < op::PanelProduct::kProducts; ++gate) {
+    // Those of a panel lie in front of those of the next one, which the thread has next.
+    const float* const next = weights.first + weights.between;
+    product.Multiply(panel, weights.first, h.first, h.wide, h.count, gates + gate * block, true,
+                     next);
+    weights.first = next;
+  }
+}
 
 /*! \brief The new states of cells. Gates are i, o, f, c, as ONNX has them, a block each. */
 struct RenewCells {

@@ -116,9 +116,9 @@ struct Lstm {
     float* const gates = memory + kGates * pieces.product.floats() + cells.begin * cells.wide;
     for (int64_t gate = 0; gate < kGates; ++gate) {
       CopyRows(linear + gate * n, kGates * n, cells, gates + gate * block);
-      pieces.product.Multiply(cells.panel, memory + gate * pieces.product.floats(),
-                              before + cells.begin * n, n, cells.rows, gates + gate * block, true);
     }
+    AddProducts(pieces.product, cells.panel, {memory, pieces.product.floats()},
+                {before + cells.begin * n, n, cells.rows}, gates, block);
     float* const c = gates + kGates * block;
     float* const steep = c + block;
     if (position == 0) CopyRows(In<float>(in[3]) + cells.begin * n + cells.first, n, cells, c);

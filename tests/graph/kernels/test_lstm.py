@@ -27,6 +27,7 @@ CASES = {
     "fewer columns than a register": (5, 3, 7, 6),
     "columns behind whole registers": (9, 2, 20, 70),
     "one row": (40, 1, 32, 128),
+    "one row of many terms": (4, 1, 9, 520),
     "several chunks": (19, 16, 24, 200),
     "rows in groups": (3, 130, 9, 40),
     "rows in groups, several chunks": (7, 200, 5, 300),

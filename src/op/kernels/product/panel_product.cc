@@ -36,9 +36,16 @@ void PanelProduct::Pack(int64_t panel, const StridedRows& matrix, float* packed)
 }
 
 void PanelProduct::Multiply(int64_t panel, const float* packed, const float* a, int64_t a_row,
-                            int64_t rows, float* c, bool adds) const noexcept {
+                            int64_t rows, float* c, bool adds, const float* next) const noexcept {
   const int64_t wide = width(panel);
-  WithLoops([&](auto loops) { loops.Multiply(packed, terms_, wide, a, a_row, rows, c, adds); });
+  WithLoops(
+      [&](auto loops) { loops.Multiply(packed, terms_, wide, a, a_row, rows, c, adds, next); });
+}
+
+void PanelProduct::AddRow(int64_t panel, const float* packed, int64_t between, const float* a,
+                          float* c, int64_t c_between) const noexcept {
+  const int64_t wide = width(panel);
+  WithLoops([&](auto loops) { loops.AddRow(packed, between, terms_, wide, a, c, c_between); });
 }
 
 }  // namespace op

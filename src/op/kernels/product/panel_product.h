@@ -40,9 +40,17 @@ class PanelProduct {
   void Pack(int64_t panel, const StridedRows& matrix, float* packed) const noexcept;
 
   /*! \brief c = a b, or c + a b, for the columns b of a panel; rows of c are width(panel) floats
-   * apart, which are all written. */
+   * apart, which are all written. A panel that is read afterwards, at `next`, is fetched. */
   void Multiply(int64_t panel, const float* packed, const float* a, int64_t a_row, int64_t rows,
-                float* c, bool adds) const noexcept;
+                float* c, bool adds, const float* next = nullptr) const noexcept;
+
+  /*! \brief So many matrices, whose panels are `between` floats apart, are multiplied at once. */
+  static constexpr int kProducts = 4;
+
+  /*! \brief c + a b for a row a and each of kProducts matrices b; results are c_between floats
+   * apart. Processors read several panels at once faster than one after the other. */
+  void AddRow(int64_t panel, const float* packed, int64_t between, const float* a, float* c,
+              int64_t c_between) const noexcept;
 
  private:
   int64_t terms_;
