@@ -1,5 +1,7 @@
 """What a graph tells of itself, and that copies and files have all of it."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -152,6 +154,22 @@ def test_summary() -> None:
         "Output: y: float32 (N, 2)",
     ]
     assert "second (Add)         (N, 2)                 2  npu" in graph.summary({"second": "npu"})
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("external", [None, False, True])
+def test_copies(made, external, tmp_path) -> None:
+    """Of graphs in memory, and of files that nobody has read yet, whose weights may lie beside."""
+    graph = graph_of(LINEAR)
+    if external is not None:
+        graph.save(tmp_path / "linear.onnx", external_data=external)
+        graph = mx.graph.load(tmp_path / "linear.onnx")
+    other = made(graph)
+    for one in (other, graph):  # the copy first, which may be what reads the file
+        assert one.inputs == (("x", "float32", ("N", 3)),) and one.file == graph.file
+        numpy.testing.assert_array_equal(one.weights["w"], [[1, 2], [3, 4], [5, 6]])
+    other.weights["b"] = numpy.zeros(2, "float32")
+    numpy.testing.assert_array_equal(graph.weights["b"], [7, 8])
 
 
 def test_imports_no_torch() -> None:

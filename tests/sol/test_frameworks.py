@@ -626,3 +626,13 @@ def test_gradients_of_gathered_rows_in_tensorflow(compiled) -> None:
 
     found = (tf.function(first) if compiled else first)(x)
     np.testing.assert_array_equal(found, [[2, 4], [0, 0], [20, 24]])
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_of_functions_of_arrays(made, tmp_path) -> None:
+    module, x = Network().eval(), torch.tensor(IMAGE)
+    sol.optimize(module, x, framework="onnx").save(tmp_path / "network.onnx")
+    fast = sol.optimize(tmp_path / "network.onnx", IMAGE)
+    np.testing.assert_array_equal(made(fast)(IMAGE), fast(IMAGE))
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        made(sol.optimize(module, x, framework="numpy"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import onnx_ir
 
@@ -157,6 +157,14 @@ class Graph:
         """A graph that can be changed without this one; they share the elements of the weights."""
         return Graph(self._read().clone(), self.file)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        """As `copy`."""
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model with its weights. GraphError where these are more than 2 GB."""
+        return _of_bytes, (_saving.to_bytes(self._read(), self.file), self.file)
+
     def save(self, path: str | os.PathLike[str], external_data: bool | str | None = None) -> None:
         """Writes the graph as an ONNX file, of the oldest operator set that has what its nodes are,
         21 or newer, so that older runtimes read it, too.
@@ -191,3 +199,7 @@ class Graph:
         inputs = ", ".join(map(str, self.inputs))
         outputs = ", ".join(map(str, self.outputs))
         return f"<Graph {self.name!r}: {len(self._read().graph)} nodes, ({inputs}) -> ({outputs})>"
+
+
+def _of_bytes(data: bytes, file: str) -> Graph:
+    return Graph(_saving.of_bytes(data), file)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 import numpy
+import onnx
 import onnx_ir
 
 from ._errors import GraphError
@@ -58,6 +59,24 @@ def save(
     except BaseException:
         os.unlink(unfinished)
         raise
+
+
+def to_bytes(model: onnx_ir.Model, file: str) -> bytes:
+    """A model as it is, with its weights. GraphError where they are more than one file may have."""
+    total = sum(_bytes_of(value) for value in model.graph.initializers.values())
+    if total > _MOST_IN_ONE_FILE:
+        raise GraphError(f"{file}: {total:,} bytes of weights cannot be pickled: save the graph")
+    copy = model.clone()
+    for graph in copy.graphs():
+        for value in graph.initializers.values():
+            _free_from_files(value, None)
+    data: bytes = onnx_ir.to_proto(copy).SerializeToString()
+    return data
+
+
+def of_bytes(data: bytes) -> onnx_ir.Model:
+    """The model of such bytes."""
+    return onnx_ir.from_proto(onnx.ModelProto.FromString(data))
 
 
 def _bytes_of(value: onnx_ir.Value) -> int:

@@ -45,6 +45,10 @@ class GraphSource(Source):
                     )
         self._dimensions = self._find_dimensions()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What it was made of."""
+        return GraphSource, (self.graph, self.example or (), {}, self._is_inferred, self._why)
+
     def dimensions(self) -> Dimensions:
         """The extents that have names in the shapes of inputs."""
         return self._dimensions

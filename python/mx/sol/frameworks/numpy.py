@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..dims import VDims
 from ._framework import Framework, Source
+from ._graph_source import GraphSource
 
 if TYPE_CHECKING:
     from .._compiled import Compiled
@@ -31,12 +33,49 @@ class ArrayModel:
         inputs = ", ".join(map(str, self.compiled.inputs))
         return f"<{self.compiled.source.name}, optimized: ({inputs})>"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> ArrayModel:
+        """The same function, with plans of its own. TypeError as of pickling."""
+        return _again(*self._recipe())
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """The graph, which is optimized again where the pickle is read. TypeError for a function
+        that was made of a model of another framework."""
+        return _again, self._recipe()
+
+    def _recipe(self) -> tuple[Any, ...]:
+        compiled = self.compiled
+        if type(compiled.source) is not GraphSource:
+            raise TypeError(
+                f"{compiled.source.name}: a function of arrays that was made of a model of another"
+                " framework cannot be copied or pickled: copy the model, and optimize it again"
+            )
+        passes = [one.name for one in compiled.passes]
+        limits = compiled.fallback, compiled.memory_limit
+        return compiled.source, compiled.vdims, compiled.context, passes, *limits
+
     def forget(self) -> None:
         """Has the next call ask for its plan, as each call does."""
 
     def refresh(self) -> None:
         """Reads the weights again."""
         self.compiled.refresh()
+
+
+def _again(
+    source: GraphSource,
+    vdims: VDims,
+    context: Any,
+    passes: Sequence[str],
+    fallback: bool,
+    memory_limit: int | None,
+) -> ArrayModel:
+    from .._compiled import Compiled
+    from ..passes import PASSES
+
+    chosen = [one for one in PASSES if one.name in passes]
+    compiled = Compiled(source, vdims, context, chosen)
+    compiled.fallback, compiled.memory_limit = fallback, memory_limit
+    return ArrayModel(compiled)
 
 
 def _checked(array: Any, spec: Any) -> Any:
