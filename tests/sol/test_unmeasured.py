@@ -35,7 +35,7 @@ VECTORS = Target.host().name in ("avx2", "avx512")
 ALL = "gen" if Target.host().name == "avx2" else "onednn"
 CASES = {
     "large": (model(64), 56, "gen:winograd"),
-    "few operations": (model(64), 6, "onednn"),
+    "few operations": (model(64), 3, "onednn"),
     "few channels": (model(8), 192, ALL),
     "windows of 5 x 5": (model(64, window=5), 56, ALL),
     "every other window": (model(64, stride=2), 112, ALL),
@@ -98,8 +98,8 @@ def test_reductions_of_images(reduce, axes, size, stays, keep) -> None:
     with torch.inference_mode():
         expected = copy.deepcopy(module).double()(x.double())
         found = fast(x).double()
-    # Those of single elements are the convolution's.
-    least = 1e-6 if reduce.startswith("a") else 1e-8
+    # Those of single elements, and of sums of a few, are the convolution's.
+    least = 1e-8 if reduce == "mean" else 1e-6
     numpy.testing.assert_allclose(found, expected, rtol=1e-6, atol=least)
     if not stays:
         return

@@ -25,7 +25,7 @@ _ON_DEMAND = frozenset({"gen"})
 # What a backend has to save of the time of a layer to come first unmeasured, and the operations of
 # such a layer, by operator: compiling its kernel takes as long as ten thousand runs save.
 _MUCH = 0.15
-_LONG = {"Conv": 3e6, "Gemm": 3e7, "MatMul": 3e7}
+_LONG = {"Conv": 1e6, "Gemm": 3e7, "MatMul": 3e7}
 # Products of fewer rows take as long: their matrix is read.
 _FEW_ROWS = 16
 
