@@ -156,7 +156,9 @@ def test_summary() -> None:
     assert "second (Add)         (N, 2)                 2  npu" in graph.summary({"second": "npu"})
 
 
-@pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize(
+    "made", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
 @pytest.mark.parametrize("external", [None, False, True])
 def test_copies(made, external, tmp_path) -> None:
     """Of graphs in memory, and of files that nobody has read yet, whose weights may lie beside."""
@@ -170,6 +172,26 @@ def test_copies(made, external, tmp_path) -> None:
         numpy.testing.assert_array_equal(one.weights["w"], [[1, 2], [3, 4], [5, 6]])
     other.weights["b"] = numpy.zeros(2, "float32")
     numpy.testing.assert_array_equal(graph.weights["b"], [7, 8])
+
+
+def test_pickles_have_what_lies_in_files(tmp_path, monkeypatch) -> None:
+    graph = graph_of(
+        "g (float[2] x) => (float[2] y) { c = Constant<value_floats=[1.0, 2.0]>() y = Add(x, c) }"
+    )
+    (tmp_path / "c").write_bytes(numpy.array([3, 4], "float32").tobytes())
+    beside = onnx_ir.ExternalTensor(
+        "c", 0, 8, onnx_ir.DataType.FLOAT, shape=onnx_ir.Shape([2]), name="c", base_dir=tmp_path
+    )
+    node = next(one for one in graph.nodes if one.op_type == "Constant")
+    node.attributes.clear()
+    node.attributes["value"] = onnx_ir.AttrTensor("value", beside)
+    data = pickle.dumps(graph)
+    (tmp_path / "c").unlink()
+    (other,) = (one for one in pickle.loads(data).nodes if one.op_type == "Constant")
+    numpy.testing.assert_array_equal(other.attributes["value"].value.numpy(), [3, 4])
+    monkeypatch.setattr("mx.graph._saving._MOST_IN_ONE_FILE", 8)
+    with pytest.raises(GraphError, match="32 bytes of weights cannot be pickled"):
+        pickle.dumps(graph_of(LINEAR))
 
 
 def test_imports_no_torch() -> None:

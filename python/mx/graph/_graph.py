@@ -157,12 +157,16 @@ class Graph:
         """A graph that can be changed without this one; they share the elements of the weights."""
         return Graph(self._read().clone(), self.file)
 
+    def __copy__(self) -> Graph:
+        """As `copy`."""
+        return self.copy()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         """As `copy`."""
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The model with its weights. GraphError where these are more than 2 GB."""
+        """The model with its weights. GraphError where these are more than one file may have."""
         return _of_bytes, (_saving.to_bytes(self._read(), self.file), self.file)
 
     def save(self, path: str | os.PathLike[str], external_data: bool | str | None = None) -> None:

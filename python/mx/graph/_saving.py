@@ -63,24 +63,38 @@ def save(
 
 def to_bytes(model: onnx_ir.Model, file: str) -> bytes:
     """A model as it is, with its weights. GraphError where they are more than one file may have."""
-    total = sum(_bytes_of(value) for value in model.graph.initializers.values())
+    weights = [value for graph in model.graphs() for value in graph.initializers.values()]
+    total = sum(map(_bytes_of, weights))
     if total > _MOST_IN_ONE_FILE:
         raise GraphError(f"{file}: {total:,} bytes of weights cannot be pickled: save the graph")
     copy = model.clone()
     for graph in copy.graphs():
         for value in graph.initializers.values():
             _free_from_files(value, None)
+        for node in graph:
+            _free_constant(node)
     data: bytes = onnx_ir.to_proto(copy).SerializeToString()
     return data
 
 
 def of_bytes(data: bytes) -> onnx_ir.Model:
     """The model of such bytes."""
-    return onnx_ir.from_proto(onnx.ModelProto.FromString(data))
+    model: onnx_ir.Model = onnx_ir.from_proto(onnx.ModelProto.FromString(data))
+    return model
 
 
 def _bytes_of(value: onnx_ir.Value) -> int:
     return 0 if value.const_value is None else int(value.const_value.nbytes)
+
+
+def _free_constant(node: onnx_ir.Node) -> None:
+    """Reads the tensor of a Constant into memory that is in a file."""
+    given = node.attributes.get("value") if node.op_type == "Constant" else None
+    if given is not None and isinstance(given.value, onnx_ir.ExternalTensor):
+        tensor = given.value
+        array = numpy.array(tensor.numpy())
+        read = onnx_ir.Tensor(array, dtype=tensor.dtype, name=tensor.name)
+        node.attributes["value"] = onnx_ir.AttrTensor("value", read)
 
 
 def _free_from_files(value: onnx_ir.Value, beside: str | None) -> None:

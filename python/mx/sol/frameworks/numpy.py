@@ -33,13 +33,18 @@ class ArrayModel:
         inputs = ", ".join(map(str, self.compiled.inputs))
         return f"<{self.compiled.source.name}, optimized: ({inputs})>"
 
+    def __copy__(self) -> ArrayModel:
+        """The same function, with the same plans."""
+        return ArrayModel(self.compiled)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> ArrayModel:
-        """The same function, with plans of its own. TypeError as of pickling."""
+        """The same function of the same graph, which nobody changes, with plans of its own,
+        untuned. TypeError as of pickling."""
         return _again(*self._recipe())
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """The graph, which is optimized again where the pickle is read. TypeError for a function
-        that was made of a model of another framework."""
+        """The graph, which is optimized again, untuned, where the pickle is read. TypeError for a
+        function that was made of a model of another framework."""
         return _again, self._recipe()
 
     def _recipe(self) -> tuple[Any, ...]:
