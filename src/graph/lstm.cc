@@ -39,6 +39,7 @@ using training::Out;
 using training::Shape;
 
 constexpr int64_t kGates = 4;
+static_assert(kGates == PanelProduct::kProducts);
 /*! \brief Bytes of gates of several steps, which get the share of the inputs at once. */
 constexpr int64_t kChunkBytes = int64_t{1} << 19;
 

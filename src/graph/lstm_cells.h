@@ -55,7 +55,7 @@ inline void AddProducts(const op::PanelProduct& product, int64_t panel, GateWeig
     return product.AddRow(panel, weights.first, weights.between, h.first, gates, block);
   }
   for (int gate = 0; gate < op::PanelProduct::kProducts; ++gate) {
-    // Those of a panel lie in front of those of the next one, which the thread has next.
+    // Behind the last gate is the next panel, or nothing, which to fetch does no harm.
     const float* const next = weights.first + weights.between;
     product.Multiply(panel, weights.first, h.first, h.wide, h.count, gates + gate * block, true,
                      next);
