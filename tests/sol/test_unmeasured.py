@@ -114,6 +114,7 @@ PRODUCTS = {
     "a few rows": (nn.Linear(2048, 2048), (4, 2048), ["avx2", "avx512"]),
     "one row": (nn.Linear(2048, 1003), (1, 2048), ["avx2", "avx512"]),
     "many rows": (nn.Linear(1024, 1024), (512, 1024), []),
+    "few operations": (nn.Linear(900, 900), (1, 900), []),
     "few weights": (nn.Linear(512, 512), (128, 512), []),
 }
 
@@ -139,6 +140,7 @@ def test_products(name) -> None:
         ({"rows": 256}, "avx2"),
         ({"rows": 1}, "avx2 avx512"),
         ({"rows": 257}, ""),
+        ({"rows": 0}, ""),
         ({"dtype": "float64"}, ""),
         ({"is_constant": False}, ""),
         ({"count": 2}, ""),
@@ -172,6 +174,7 @@ EACH = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "group": 512}
         ((1, 512, 14, 14), (512, 2, 3, 3), {**EACH, "group": 256}, ""),
         ((1, 512, 14, 14), (512, 512, 5, 5), {"kernel_shape": [5, 5], "pads": [2] * 4}, "avx2"),
         ((1, 3, 224, 224), (64, 3, 7, 7), {"strides": [2, 2]}, "avx2 avx512"),
+        ((1, 64, 56, 56), (3, 64, 3, 3), {"pads": [1] * 4}, ""),
         ((0, 512, 14, 14), (512, 512, 1, 1), WINDOW, ""),
         ((1, 512, 14), (512, 512, 1), {"kernel_shape": [1]}, ""),
     ],

@@ -116,7 +116,6 @@ def test_other_layouts_are_copied_once() -> None:
 
 
 @pytest.mark.skipif(GEN.target.name not in ("avx2", "avx512"), reason="needs AVX2 or AVX-512")
-@pytest.mark.parametrize("is_cut", [False, True])
 @pytest.mark.parametrize(
     ("count", "window", "attributes"),
     [
@@ -126,17 +125,12 @@ def test_other_layouts_are_copied_once() -> None:
         (3, 7, {"strides": [2, 3], "pads": [3, 3, 3, 3]}),
     ],
 )
-def test_images_that_models_are_given(count, window, attributes, is_cut) -> None:
+def test_images_that_models_are_given(count, window, attributes) -> None:
     """Rows of few channels are read as they are, and results have their channels last."""
     planned = Planned()
     to, images = planned.to, _of(2, count, 17, 19)
     w, bias = _of(32, count, window, window), _of(32)
-    if is_cut:
-        around = planned.plain(numpy.pad(images, ((0, 0), (0, 1), (1, 2), (3, 0))))
-        index = [slice(0, 2), slice(0, count), slice(1, 18), slice(3, 22)]
-        given = to.slices(around, index)
-    else:
-        given = planned.plain(images)
+    given = planned.plain(images)
     to.followers = Followers([Follower("Relu", 14, (None,), 0, {})])
     made = GEN.lower(to, "Conv", 11, [given, to.constant(w), to.constant(bias)], attributes)
     assert made[0].layout.is_channels_last and to.taken == 1
@@ -144,6 +138,30 @@ def test_images_that_models_are_given(count, window, attributes, is_cut) -> None
     assert "gen:conv+relu" in names
     expected = evaluate("Conv", [one.astype("float64") for one in (images, w, bias)], attributes)[0]
     numpy.testing.assert_allclose(got, numpy.maximum(expected, 0), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.skipif(GEN.target.name not in ("avx2", "avx512"), reason="needs AVX2 or AVX-512")
+def test_images_with_strides_are_left_to_others() -> None:
+    planned = Planned()
+    to = planned.to
+    around, w = planned.plain(_of(2, 3, 20, 20)), to.constant(_of(32, 3, 3, 3))
+    given = to.slices(around, [slice(0, 2), slice(0, 3), slice(1, 18), slice(3, 20)])
+    with pytest.raises(Declined, match="an input with strides"):
+        GEN.lower(to, "Conv", 11, [given, w], {})
+
+
+def test_without_layouts_results_are_in_rows(monkeypatch) -> None:
+    def missing(shape: Sequence[int]) -> None:
+        raise Declined("no oneDNN")
+
+    monkeypatch.setattr("mx.sol.backends.gen._images.images_last", missing)
+    planned = Planned()
+    to, w = planned.to, _of(32, 3, 3, 3)
+    images = _of(2, 3, 9, 9)
+    made = GEN.lower(to, "Conv", 11, [planned.plain(images), to.constant(w)], {})
+    assert made[0].layout is None
+    expected = evaluate("Conv", [one.astype("float64") for one in (images, w)], {})[0]
+    numpy.testing.assert_allclose(planned.run(made)[1], expected, rtol=1e-5, atol=1e-4)
 
 
 def test_chain_of_two() -> None:

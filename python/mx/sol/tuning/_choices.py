@@ -23,7 +23,7 @@ _FIRST: dict[str, tuple[str, ...]] = {
 # measurement: their kernels are compiled, which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
 # What a backend has to save of the time of a layer to come first unmeasured, and the operations of
-# such a layer, by operator: compiling its kernel takes as long as ten thousand runs save.
+# such a layer, by operator: compiling its kernel takes as long as ten to thirty thousand runs save.
 _MUCH = 0.15
 _LONG = {"Conv": 1e6, "Gemm": 3e7, "MatMul": 3e7}
 # Products of fewer rows take as long: their matrix is read.
@@ -60,7 +60,7 @@ def _operations(layer: Layer) -> float:
         extents = product_of(layer)
         if extents is None:
             return 0.0
-        rows = max(extents.rows, _FEW_ROWS)
+        rows = max(extents.rows, _FEW_ROWS) if extents.rows else 0
         return 2.0 * extents.count * rows * extents.columns * extents.terms
     x, weight, *_ = (*layer.inputs, None, None)
     if x is None or weight is None:

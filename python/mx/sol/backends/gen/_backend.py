@@ -43,8 +43,8 @@ class GenBackend(Backend):
         return self._target or Target.host()
 
     def saves(self, layer: Any) -> float:
-        """For convolutions of images whose channels are last in memory, and for products of some
-        rows with constant matrices."""
+        """For convolutions of images whose channels are last in memory, or few, and for products of
+        rows, not too many, with constant matrices."""
         if layer.operator in matmul.OPERATORS:
             extents = product_of(layer)
             return 0.0 if extents is None else matmul.saves(extents, self.target)

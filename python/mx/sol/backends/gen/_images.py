@@ -31,7 +31,17 @@ def takes(inputs: Sequence[Value | None], attributes: dict[str, Any], target: Ta
     if x is None or weight is None or len(x.shape) != 4 or x.dtype != "float32" or not x.size:
         return False
     if x.layout is None:
-        return x.known is None and starts_images(x.shape, weight.shape, attributes, target)
+        is_first = starts_images(x.shape, weight.shape, attributes, target)
+        return is_first and x.known is None and weight.known is not None and _has_layouts(x)
+    return True
+
+
+def _has_layouts(images: Value) -> bool:
+    """Whether there is oneDNN, which has the layouts of such results."""
+    try:
+        images_last(images.shape)
+    except Declined:
+        return False
     return True
 
 
@@ -48,7 +58,9 @@ def lower_last(
     if any(value is not None and value.layout is not None for value in others):
         raise Declined("left to others: weights in blocks")
     if x.layout is None:
-        given = to.row_major(x)
+        if not to.is_row_major(x):
+            raise Declined("left to others: an input with strides, which would be copied")
+        given = x
         x = replace(x, layout=images_last(x.shape))
         attributes = {**attributes, READS_FIRST: 1}
     else:

@@ -272,8 +272,9 @@ def cycles_of(window: Window, target: Target) -> float:
     panels = Panels.of(window.pixels, vectors, target)
     full, rest = divmod(window.results, mr)
     heights = [(mr, full), (rest, 1)] if rest else [(mr, full)]
+    depth = depth_block(max(1, window.channels * window.taps), window.taps)
     products = sum(
-        cost(height, panels.size(p), target) * count
+        cost(height, panels.size(p), target, depth=depth) * count
         for p in range(panels.count)
         for height, count in heights
     )

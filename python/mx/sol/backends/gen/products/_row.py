@@ -13,7 +13,8 @@ from ._text import fill
 from ._tile import Column, Tile, sizes
 
 # Panels, a line of the cache wide, that a tile reads at once: processors fetch what follows of each
-# by themselves, and two threads of an AMD EPYC (Zen 3) read 50 GB/s of four, 33 GB/s of one.
+# by themselves, and two threads of an AMD EPYC (Zen 3) read 50 GB/s of four, 33 GB/s of one. It is
+# so also where sums are more than registers.
 _STREAMS = 4
 _LINE = 16
 # Weights that are worth a tile of their own, for a thread to take.

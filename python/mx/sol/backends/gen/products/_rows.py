@@ -49,14 +49,15 @@ class Shape:
     cycles: float
 
 
-def _cost(results: int, vectors: int, target: Target) -> float:
+def _cost(results: int, vectors: int, target: Target, depth: int) -> float:
     """Cycles of a tap: vectors that cross cache lines are read twice, and there is the loop."""
-    return max(cost(results, vectors, target), (results + 2 * vectors) / 2) + 1
+    return max(cost(results, vectors, target, depth=depth), (results + 2 * vectors) / 2) + 1
 
 
 def shape_of(window: Window, target: Target) -> Shape:
     """The register tile with which all results take the least."""
     total = -(-window.out_wide // target.lanes)
+    depth = max(1, window.channels * window.taps)
     best = Shape(1, 1, 1, float("inf"))
     for results in range(1, min(window.results, 16) + 1):
         m_parts = split(window.results, results)
@@ -70,7 +71,7 @@ def shape_of(window: Window, target: Target) -> Shape:
                 whole, fewer = divmod(window.out_high, high)
                 parts = split(total, vectors)
                 cycles = sum(
-                    _cost(m, vector * h, target) * m_count * h_count
+                    _cost(m, vector * h, target, depth) * m_count * h_count
                     for m, m_count in ((results, full), (rest, 1))
                     for h, h_count in ((high, whole), (fewer, 1))
                     for vector in parts
@@ -78,7 +79,6 @@ def shape_of(window: Window, target: Target) -> Shape:
                 )
                 if cycles < best.cycles:
                     best = Shape(results, high, vectors, cycles)
-    depth = max(1, window.channels * window.taps)
     return Shape(best.results, best.high, best.vectors, best.cycles * depth)
 
 

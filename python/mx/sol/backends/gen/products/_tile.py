@@ -18,8 +18,8 @@ _WAITING = 0.5
 # Vectors and elements that are loaded in a cycle, where a multiplication takes no element of memory
 # by itself: 1.6 to 1.8, measured on an AMD EPYC (Zen 3), 2026-11-29.
 _LOADS = {"avx2": 1.7}
-# Cycles until the tile behind one of many results, of more than a few rows, goes at full speed: 20
-# to 36 there, 3 to 8 behind smaller ones.
+# Cycles that are lost at the end of a tile of many results and more than a few rows: 20 to 36, but
+# 3 to 8 at the end of smaller ones.
 _END = {"avx2": 25.0}
 _MANY = 8
 _FEW_ROWS = 3
@@ -67,8 +67,8 @@ class Tile:
     a_at: Sequence[int] = ()
     walks_taps: bool = False
     fetches: int = 0  # elements at `next` to fetch into the second cache for each row of b
-    # Of so many vectors of results, and of an operand beside them, which are a line, one is fetched
-    # before the sums are computed; 0: nothing is.
+    # So many vectors are a line; each line of results, and of what is added to them, is fetched
+    # before the sums are computed. 0: none is.
     vectors_a_line: int = 0
     is_blocked: bool = False  # the depth is walked in several calls: first, final
     adds: bool = False  # several calls add up what each of them sums for itself: first
@@ -252,8 +252,8 @@ def cost(
     rows: int, vectors: int, target: Target, is_far: bool = False, depth: int | None = None
 ) -> float:
     """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum;
-    where the vectors are far, behind the first cache, of waiting for them, too; and its part of the
-    end of a tile, where that is so deep."""
+    where the vectors are far, behind the first cache, of waiting for them, too; and what the end of
+    a tile takes, divided by the depth."""
     waiting = _WAITING * vectors * target.lanes / _LINE if is_far else 0.0
     loads = (rows + vectors) / _LOADS.get(target.name, 2.0)
     is_slow_to_end = rows * vectors > _MANY and rows > _FEW_ROWS

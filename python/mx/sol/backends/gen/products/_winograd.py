@@ -144,7 +144,7 @@ def part(window: Window, target: Target) -> float:
     change = -(-window.channels // target.lanes) * -(-blocks.panels.count // blocks.p_step)
     change += -(-window.results // target.lanes)
     products = sum(
-        cost(rows, blocks.panels.size(p), target)
+        cost(rows, blocks.panels.size(p), target, depth=blocks.kc)
         for rows in split(blocks.step, blocks.mr)
         for p in range(blocks.panels.count)
     )

@@ -34,10 +34,11 @@ READS_FIRST = "reads_first"
 _FASTER = ("avx2", "avx512")
 # Where strides leave elements out, 0.7 to 0.9 with AVX-512, for so many weights.
 _MANY_WEIGHTS = 1 << 18
-# Those all of whose convolutions do, in groups of one: 0.6 to 0.85 of the time, those of ResNet-50
-# with strides or windows of 3 x 3, two threads of an AMD EPYC (Zen 3), 2026-11-29.
+# Targets where all convolutions do that are in one group and have a vector of results: those of
+# ResNet-50 with strides or windows of 3 x 3 take 0.6 to 0.85 of the time of oneDNN's, two threads
+# of an AMD EPYC (Zen 3), 2026-11-29.
 _ALL_FASTER = ("avx2",)
-# Images of so many channels are those that are given to models: oneDNN reads them one by one.
+# Images of so few channels are those that models are given: oneDNN reads their elements one by one.
 _FEW_CHANNELS = 4
 _MOST_TAPS = 49
 _SAVED = 0.2
@@ -146,7 +147,8 @@ def _is_quick(window: Window, target: Target) -> bool:
         return False
     if is_depthwise(window) or _is_product(window):
         return True
-    if window.groups == 1 and (target.name in _ALL_FASTER or window.channels <= _FEW_CHANNELS):
+    is_quick = target.name in _ALL_FASTER or window.channels <= _FEW_CHANNELS
+    if window.groups == 1 and window.results >= target.lanes and is_quick:
         return True
     is_large = window.results * window.channels >= _MANY_WEIGHTS
     return _is_of_pixels(window) and is_large and target.name == "avx512"

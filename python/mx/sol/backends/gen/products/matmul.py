@@ -23,7 +23,8 @@ OPERATORS = ("Gemm", "MatMul")
 # than the time of oneDNN and BLAS: without AVX-512 0.45 to 0.9 of it for 2 to 128 rows and matrices
 # of 768 x 768 to 3,072 x 768, two threads of an AMD EPYC; with AVX-512 0.55 to 1.02 for 8 to 128
 # rows and matrices of 768 x 768 to 4,096 x 1,024, two threads of an Intel Xeon, 2026-11-29. A row
-# takes 0.75 of it with matrices of 784 and 2,048 x 2,048, two threads of an AMD EPYC (Zen 3).
+# takes 0.75 of the time of BLAS with matrices of 784 x 2,048 and 2,048 x 2,048, two threads of an
+# AMD EPYC without AVX-512 (Zen 3); with AVX-512 that is not measured.
 _MOST_ROWS = {"avx2": 256, "avx512": 128}
 _FEWEST_WEIGHTS = 1 << 19
 _SAVED = 0.3
@@ -35,7 +36,7 @@ def saves(extents: Extents, target: Target) -> float:
     most = _MOST_ROWS.get(target.name, 0)
     is_one = extents.count == 1 and extents.dtype == "float32" and extents.is_constant
     is_large = extents.columns * extents.terms >= _FEWEST_WEIGHTS
-    return _SAVED if is_one and is_large and extents.rows <= most else 0.0
+    return _SAVED if is_one and is_large and 1 <= extents.rows <= most else 0.0
 
 
 def _starts(batch: tuple[int, ...], own: tuple[int, ...], size: int) -> tuple[int, ...]:
