@@ -28,7 +28,7 @@ from ._panels import (
     tile_parts,
 )
 from ._text import fill, table_of
-from ._tile import MOST_ROWS, Tile, panel
+from ._tile import LINE, MOST_ROWS, Tile, panel
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Emission:
         self.fetches = fetches(size, self.panels.width, tiles)
         results = product.rows * product.columns * self.batch
         is_far = results > FAR_RESULTS and product.depth >= FAR_DEPTH and not self.is_blocked
-        self.vectors_a_line = max(1, 16 // target.lanes) if is_far else 0
+        self.vectors_a_line = LINE // target.lanes if is_far else 0
 
     def _cut(self) -> None:
         """The tiles for threads: blocks of rows, and of panels where those are too few."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy
 
-from .....graph._shared import empty
 from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
-from ._panels import depth_block
+from ._panels import Panels, depth_block
 from ._problem import Product
 from ._text import fill
-from ._tile import Column, Tile, sizes
+from ._tile import LINE, Column, Tile, sizes
 
 # Panels, a line of the cache wide, that a tile reads at once: processors fetch what follows of each
 # by themselves, and two threads of an AMD EPYC (Zen 3) read 50 GB/s of four, 33 GB/s of one. It is
 # so also where sums are more than registers.
 _STREAMS = 4
-_LINE = 16
 # Weights that are worth a tile of their own, for a thread to take.
 _WEIGHTS = 1 << 16
 # Terms of a sum, which is added to those before: sums of fewer terms have smaller errors.
@@ -41,17 +39,18 @@ $calls    }
 def takes(product: Product) -> bool:
     """Whether a product is one that is computed so."""
     is_row = product.rows == len(product.a_at) == 1 and product.weights is not None
-    return is_row and product.depth > 0 and product.columns >= _STREAMS * _LINE
+    return is_row and product.depth > 0 and product.columns >= _STREAMS * LINE
 
 
 def row_kernel(target: Target, product: Product) -> GenKernel:
     """The kernel of such a product."""
     assert product.weights is not None
     weights, depth, columns = product.weights, product.depth, product.columns
-    width = _STREAMS * _LINE
+    width = _STREAMS * LINE
     groups = -(-columns // width)
     step = max(1, _WEIGHTS // (depth * width))
     kc = depth_block(depth, most=_TERMS)
+    panels = Panels(LINE // target.lanes, -(-columns // LINE), 0, target.lanes, target.lanes)
     functions: list[str] = []
     calls: list[str] = []
     for count, when in sizes(columns, width, "n"):
@@ -61,7 +60,7 @@ def row_kernel(target: Target, product: Product) -> GenKernel:
         call = tile.call(
             name,
             "a + k0",
-            f"b + n * {depth} + k0 * {_LINE}",
+            f"b + n * {depth} + k0 * {LINE}",
             "c + n",
             {"column": "n", "full": "n"},
             "depth",
@@ -86,7 +85,7 @@ def row_kernel(target: Target, product: Product) -> GenKernel:
         text,
         -(-groups // step),
         product.outputs,
-        constants=(lambda: _packed(weights),),
+        constants=(lambda: panels.pack(weights.astype(numpy.float32, copy=False)),),
     )
 
 
@@ -95,11 +94,11 @@ def _tile(target: Target, product: Product, columns: int, is_blocked: bool) -> T
     lanes = target.lanes
     vectors = []
     for first in range(0, columns, lanes):
-        panel, within = divmod(first, _LINE)
+        panel, within = divmod(first, LINE)
         some = min(lanes, columns - first)
         vectors.append(
             Column(
-                f"{panel * _LINE * product.depth + within}",
+                f"{panel * LINE * product.depth + within}",
                 str(first),
                 None if some == lanes else str(some),
             )
@@ -109,22 +108,9 @@ def _tile(target: Target, product: Product, columns: int, is_blocked: bool) -> T
         vectors,
         "0",
         "1",
-        str(_LINE),
+        str(LINE),
         "0",
         is_blocked=is_blocked,
         steps=product.steps,
         operands=product.operands,
     )
-
-
-def _packed(matrix: numpy.ndarray) -> numpy.ndarray:
-    """A matrix (depth, columns) in panels of a line, each row by row, zeros behind the last."""
-    depth, columns = matrix.shape
-    count = -(-columns // _LINE)
-    packed = empty(count * depth * _LINE, numpy.float32)
-    panels = packed.reshape(count, depth, _LINE)
-    for p in range(count):
-        some = matrix[:, p * _LINE : (p + 1) * _LINE]
-        panels[p, :, : some.shape[1]] = some
-        panels[p, :, some.shape[1] :] = 0
-    return packed

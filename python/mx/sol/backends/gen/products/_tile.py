@@ -12,7 +12,7 @@ from ._epilogue import Operand, Step, apply
 # Rows of a tile of one vector, for which there are registers.
 MOST_ROWS = 30
 # Floats that are fetched at once.
-_LINE = 16
+LINE = 16
 # Cycles of waiting for a line that comes from the second cache while others are multiplied.
 _WAITING = 0.5
 # Vectors and elements that are loaded in a cycle, where a multiplication takes no element of memory
@@ -205,7 +205,7 @@ class Tile:
         if not self.fetches:
             return []
         lines = [
-            f"    __builtin_prefetch(next + {at}, 0, 2);" for at in range(0, self.fetches, _LINE)
+            f"    __builtin_prefetch(next + {at}, 0, 2);" for at in range(0, self.fetches, LINE)
         ]
         return [*lines, f"    next += {self.fetches};"]
 
@@ -254,7 +254,7 @@ def cost(
     """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum;
     where the vectors are far, behind the first cache, of waiting for them, too; and what the end of
     a tile takes, divided by the depth."""
-    waiting = _WAITING * vectors * target.lanes / _LINE if is_far else 0.0
+    waiting = _WAITING * vectors * target.lanes / LINE if is_far else 0.0
     loads = (rows + vectors) / _LOADS.get(target.name, 2.0)
     is_slow_to_end = rows * vectors > _MANY and rows > _FEW_ROWS
     end = _END.get(target.name, 0.0) / depth if depth and is_slow_to_end else 0.0
