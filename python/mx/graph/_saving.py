@@ -91,10 +91,7 @@ def _free_constant(node: onnx_ir.Node) -> None:
     """Reads the tensor of a Constant into memory that is in a file."""
     given = node.attributes.get("value") if node.op_type == "Constant" else None
     if given is not None and isinstance(given.value, onnx_ir.ExternalTensor):
-        tensor = given.value
-        array = numpy.array(tensor.numpy())
-        read = onnx_ir.Tensor(array, dtype=tensor.dtype, name=tensor.name)
-        node.attributes["value"] = onnx_ir.AttrTensor("value", read)
+        node.attributes["value"] = onnx_ir.AttrTensor("value", _read(given.value))
 
 
 def _free_from_files(value: onnx_ir.Value, beside: str | None) -> None:
@@ -102,5 +99,8 @@ def _free_from_files(value: onnx_ir.Value, beside: str | None) -> None:
     tensor = value.const_value
     if isinstance(tensor, onnx_ir.ExternalTensor):
         if beside is None or os.path.realpath(tensor.path) == beside:
-            array = numpy.array(tensor.numpy())
-            value.const_value = onnx_ir.Tensor(array, dtype=tensor.dtype, name=tensor.name)
+            value.const_value = _read(tensor)
+
+
+def _read(tensor: onnx_ir.ExternalTensor) -> onnx_ir.TensorProtocol:
+    return onnx_ir.Tensor(numpy.array(tensor.numpy()), dtype=tensor.dtype, name=tensor.name)

@@ -50,16 +50,16 @@ class Blocked:
 
     def channels_last(self, shape: Sequence[int]) -> Blocked:
         """The layout of images of that shape, (N, C, H, W), that lie as (N, H, W, C)."""
-        return Blocked(ordered(shape, str(self.layout.dtype), TO_LAST))
+        return images_last(shape, str(self.layout.dtype))
 
 
-def images_last(shape: Sequence[int]) -> Blocked:
-    """The layout of images of that shape, (N, C, H, W), and float32 that lie as (N, H, W, C).
+def images_last(shape: Sequence[int], dtype: str = "float32") -> Blocked:
+    """The layout of images of that shape, (N, C, H, W), that lie as (N, H, W, C).
 
     Declined where there is no oneDNN.
     """
     api()
-    return Blocked(ordered(shape, "float32", TO_LAST))
+    return Blocked(ordered(shape, dtype, TO_LAST))
 
 
 def api() -> OneDNN:
