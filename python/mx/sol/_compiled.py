@@ -24,7 +24,7 @@ from ._version import KeptPlan, Version
 from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
 from .frameworks._framework import Weight
-from .passes import Removed, run
+from .passes import PASSES, Removed, run
 from .schedule import Memory, memory_of
 from .tuning import Choices, Tuning, tune
 
@@ -76,6 +76,26 @@ class Compiled:
         self._start: Start | None = None
         # What was measured of each version, for as long as the model is there.
         self._tunings: dict[Shapes | None, Tuning] = {}
+
+    @classmethod
+    def with_options(
+        cls,
+        source: Source,
+        vdims: VDims,
+        context: Context,
+        passes: Sequence[str],
+        fallback: bool,
+        memory_limit: int | None,
+    ) -> Compiled:
+        """A model with the `options` of another one, of the passes those that there are."""
+        made = cls(source, vdims, context, [one for one in PASSES if one.name in passes])
+        made.fallback, made.memory_limit = fallback, memory_limit
+        return made
+
+    def options(self) -> tuple[Any, ...]:
+        """How it was optimized, as `with_options` takes it and as pickles have it."""
+        names = [one.name for one in self.passes]
+        return self.vdims, self.context, names, self.fallback, self.memory_limit
 
     def _is_as_example(self, vdims: VDims) -> bool:
         return self.source.example is not None and (vdims is None or vdims is False)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..dims import VDims
 from ._framework import Framework, Source
 from ._graph_source import GraphSource
 
@@ -54,9 +53,7 @@ class ArrayModel:
                 f"{compiled.source.name}: a function of arrays that was made of a model of another"
                 " framework cannot be copied or pickled: copy the model, and optimize it again"
             )
-        passes = [one.name for one in compiled.passes]
-        limits = compiled.fallback, compiled.memory_limit
-        return compiled.source, compiled.vdims, compiled.context, passes, *limits
+        return compiled.source, *compiled.options()
 
     def forget(self) -> None:
         """Has the next call ask for its plan, as each call does."""
@@ -66,21 +63,10 @@ class ArrayModel:
         self.compiled.refresh()
 
 
-def _again(
-    source: GraphSource,
-    vdims: VDims,
-    context: Any,
-    passes: Sequence[str],
-    fallback: bool,
-    memory_limit: int | None,
-) -> ArrayModel:
+def _again(source: GraphSource, *options: Any) -> ArrayModel:
     from .._compiled import Compiled
-    from ..passes import PASSES
 
-    chosen = [one for one in PASSES if one.name in passes]
-    compiled = Compiled(source, vdims, context, chosen)
-    compiled.fallback, compiled.memory_limit = fallback, memory_limit
-    return ArrayModel(compiled)
+    return ArrayModel(Compiled.with_options(source, *options))
 
 
 def _checked(array: Any, spec: Any) -> Any:

@@ -18,7 +18,6 @@ from ....graph import GraphError
 from ....importers.torch._exporting import exporting
 from ..._compiled import Compiled
 from ..._errors import SolWarning
-from ...passes import PASSES
 from ._loaded import beside_openmp
 from ._source import OtherType, TorchSource, check_tensor
 from ._surroundings import PREVENTS, UNLESS, prevents
@@ -195,7 +194,7 @@ class Runner:
             if module._sol is self and dtypes not in self._not_converted:
                 try:
                     again = _made_for(
-                        self.source.module, self.kin.first, self.types(), _options(self)
+                        self.source.module, self.kin.first, self.types(), self.compiled.options()
                     )
                 except (GraphError, NotImplementedError) as error:
                     if not self.compiled.fallback:
@@ -230,7 +229,9 @@ class Runner:
                 kin.runners[given] = None
                 if _is_taken(self.source.module, known[0]):
                     with contextlib.suppress(GraphError, NotImplementedError):
-                        other = Runner(_compiled(self.source.module, *known[0], *_options(self)))
+                        other = Runner(
+                            _compiled(self.source.module, *known[0], *self.compiled.options())
+                        )
                         other.kin = kin
                         kin.runners[given] = other
             found = kin.runners.get(given) if known else None
@@ -399,13 +400,7 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:
-    return *runner.kin.first, *_options(runner), runner.types()
-
-
-def _options(runner: Runner) -> tuple[Any, ...]:
-    compiled = runner.compiled
-    names = [one.name for one in compiled.passes]
-    return compiled.vdims, compiled.context, names, compiled.fallback, compiled.memory_limit
+    return *runner.kin.first, *runner.compiled.options(), runner.types()
 
 
 def _converted_to(example: Any, types: dict[Any, Any]) -> Any:
@@ -435,20 +430,8 @@ def _again(
     return _module_of(_made_for(module, (args, kwargs), types or {}, options))
 
 
-def _compiled(
-    module: Any,
-    args: Any,
-    kwargs: Any,
-    vdims: Any,
-    context: Any,
-    passes: Sequence[str],
-    fallback: bool,
-    memory_limit: int | None = None,
-) -> Compiled:
-    chosen = [one for one in PASSES if one.name in passes]
-    compiled = Compiled(TorchSource(module, args, kwargs), vdims, context, chosen)
-    compiled.fallback, compiled.memory_limit = fallback, memory_limit
-    return compiled
+def _compiled(module: Any, args: Any, kwargs: Any, *options: Any) -> Compiled:
+    return Compiled.with_options(TorchSource(module, args, kwargs), *options)
 
 
 def _tensor_of(output: Any) -> Any:
