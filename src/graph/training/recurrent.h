@@ -12,7 +12,6 @@
 #include "graph/training/checks.h"
 #include "graph/training/lines.h"
 #include "op/kernels/elementwise/vector_math.h"
-#include "op/kernels/softmax/softmax_loops.h"
 
 namespace mxnet {
 namespace graph {
@@ -99,41 +98,25 @@ inline void TanhRun(const float* x, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = std::tanh(x[i]);
 }
 
-struct NegateBody {
-  static MXNET_ALWAYS_INLINE void Run(float* x, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) x[i] = -x[i];
-  }
-};
-
-struct NegateSumBody {
-  static MXNET_ALWAYS_INLINE void Run(const float* a, const float* b, int64_t n, float* out) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = -(a[i] + b[i]);
-  }
-};
-
-struct InvertMoreBody {
-  static MXNET_ALWAYS_INLINE void Run(float* x, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) x[i] = 1.0f / (1.0f + x[i]);
-  }
-};
-
 /*! \brief x becomes 1 / (1 + exp(-x)). */
 inline void SigmoidRun(float* x, int64_t n) {
-  static const auto negate = op::ForWideCpu<NegateBody>();
-  static const auto invert = op::ForWideCpu<InvertMoreBody>();
-  negate(x, n);
-  op::internal::ExpRun(x, x, n);
-  invert(x, n);
+  static const op::VectorUnary<float> function = op::FindVectorUnary<float>("sigmoid");
+  if (function) return function(x, x, n);
+  for (int64_t i = 0; i < n; ++i) x[i] = 1.0f / (1.0f + std::exp(-x[i]));
 }
+
+struct SumBody {
+  static MXNET_ALWAYS_INLINE void Run(const float* a, const float* b, int64_t n, float* out) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+  }
+};
 
 /*! \brief 1 / (1 + exp(-(a + b))). */
 inline void SigmoidOfSum(const float* a, const float* b, int64_t n, float* out) {
-  static const auto negate = op::ForWideCpu<NegateSumBody>();
-  static const auto invert = op::ForWideCpu<InvertMoreBody>();
-  negate(a, b, n, out);
-  op::internal::ExpRun(out, out, n);
-  invert(out, n);
+  static const auto add = op::ForWideCpu<SumBody>();
+  add(a, b, n, out);
+  SigmoidRun(out, n);
 }
 
 }  // namespace training

@@ -85,6 +85,10 @@ struct Cbrt : formulas::cbrt {
   }
 };
 
+struct Sigmoid : formulas::sigmoid {
+  static constexpr char kFunction[] = "sigmoid";
+};
+
 template <typename C>
 struct NegatedBody {
   static MXNET_ALWAYS_INLINE void Run(const C* x, C* out, int64_t n) {
@@ -93,7 +97,7 @@ struct NegatedBody {
   }
 };
 
-/*! \brief out[i] = 1 / (1 + x[i]). */
+/*! \brief out[i] = 1 / (1 + x[i]), for halves. */
 template <typename T>
 struct SharesBody {
   static MXNET_ALWAYS_INLINE void Run(const Computed<T>* x, char* to, int64_t stride, int64_t n) {
@@ -110,7 +114,7 @@ struct SharesBody {
   }
 };
 
-/*! \brief 1 / (1 + exp(-x)) of floats, with the exponentials of many at a time. */
+/*! \brief 1 / (1 + exp(-x)) of halves, with the exponentials of many at a time. */
 template <typename T>
 void SigmoidRun(char* const* data, const int64_t* strides, int64_t n) {
   using C = Computed<T>;
@@ -131,8 +135,8 @@ UnaryOp SigmoidOf() {
   LoopTable table;
   table.loops[kIndexFloat16] = &SigmoidRun<Half>;
   table.loops[kIndexBFloat16] = &SigmoidRun<BFloat16>;
-  table.loops[kIndexFloat32] = &SigmoidRun<float>;
-  table.loops[kIndexFloat64] = &SigmoidRun<double>;
+  table.loops[kIndexFloat32] = &MathUnaryRun<Sigmoid, float>;
+  table.loops[kIndexFloat64] = &MathUnaryRun<Sigmoid, double>;
   return {table, formulas::sigmoid::kRule, formulas::sigmoid::kResult};
 }
 

@@ -29,13 +29,8 @@ struct ExpFloat {
     // The bounds come first: of NaN the instructions give the second.
     const __m256 bounded =
         _mm256_min_ps(_mm256_set1_ps(104), _mm256_max_ps(_mm256_set1_ps(-110), x));
-    const __m256 whole = _mm256_round_ps(_mm256_mul_ps(bounded, _mm256_set1_ps(0x1.715476p+0F)),
-                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    // x - whole*log(2), log(2) being in two parts.
-    __m256 rest = _mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1.62e4p-1F), bounded);
-    rest = _mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1.7f7d1cp-20F), rest);
-    const __m256 curve = _mm256_fmadd_ps(Polynomial(rest), _mm256_mul_ps(rest, rest), rest);
-    const __m256 mantissa = _mm256_add_ps(curve, _mm256_set1_ps(1));
+    const __m256 whole = Whole(bounded);
+    const __m256 mantissa = _mm256_add_ps(Curve(bounded, whole), _mm256_set1_ps(1));
     const __m256i exponent = _mm256_cvtps_epi32(whole);
     // Products that are no normal numbers take long. In two steps, as 2**128 is no float.
     const __m256i least = _mm256_max_epi32(exponent, _mm256_set1_epi32(-125));
@@ -52,6 +47,25 @@ struct ExpFloat {
     return _mm256_blendv_ps(_mm256_and_ps(bits, small), power, normal);
   }
 
+  /*! \brief The power of two that is next to exp(x). */
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 Whole(__m256 x) {
+    return _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(0x1.715476p+0F)),
+                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+
+  /*! \brief exp(x) / 2**whole - 1. */
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 Curve(__m256 x, __m256 whole) {
+    // x - whole*log(2), log(2) being in two parts.
+    __m256 rest = _mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1.62e4p-1F), x);
+    rest = _mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1.7f7d1cp-20F), rest);
+    return _mm256_fmadd_ps(Polynomial(rest), _mm256_mul_ps(rest, rest), rest);
+  }
+
+  /*! \brief 2**n, n being from -126 to 127. */
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 PowerOfTwo(__m256i n) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+  }
+
  private:
   static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 Polynomial(__m256 x) {
     __m256 sum = _mm256_set1_ps(internal::kExpTerms[4]);
@@ -59,11 +73,6 @@ struct ExpFloat {
       sum = _mm256_fmadd_ps(sum, x, _mm256_set1_ps(internal::kExpTerms[i]));
     }
     return sum;
-  }
-
-  /*! \brief 2**n, n being from -126 to 127. */
-  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 PowerOfTwo(__m256i n) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
   }
 };
 

@@ -110,7 +110,12 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
       }
     }
   }
+  const bool is_sigmoid = std::strcmp(name, "sigmoid") == 0;
+  if (is_sigmoid) name = "exp";
   if (const Function f = FindAt<T, CpuLevel::kAvx512>("v", name)) {
+    using ExpOf =
+        std::conditional_t<std::is_same_v<T, float>, avx512::ExpFloat, typename Wide::Direct>;
+    if (is_sigmoid) return {f, &Wide::template RunUnary<typename Wide::template Sigmoid<ExpOf>>};
     if constexpr (std::is_same_v<T, double>) {
       if (std::strcmp(name, "cbrt") == 0) return {f, &Wide::template RunUnary<avx512::CbrtDouble>};
       if (std::strcmp(name, "log") == 0) return {f, &Wide::template RunUnary<avx512::LogDouble>};
@@ -125,8 +130,13 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
     return {f, UnaryLoop<Wide, T>(name)};
   }
   if (const Function f = FindAt<T, CpuLevel::kAvx2>("v", name)) {
+    using ExpOf =
+        std::conditional_t<std::is_same_v<T, float>, avx2::ExpFloat, typename Narrow::Direct>;
+    if (is_sigmoid)
+      return {f, &Narrow::template RunUnary<typename Narrow::template Sigmoid<ExpOf>>};
     if constexpr (std::is_same_v<T, float>) {
       if (std::strcmp(name, "exp") == 0) return {f, &Narrow::template RunUnary<avx2::ExpFloat>};
+      if (std::strcmp(name, "tanh") == 0) return {f, &Narrow::template RunUnary<avx2::TanhFloat>};
     }
     return {f, UnaryLoop<Narrow, T>(name)};
   }

@@ -33,7 +33,8 @@ struct VectorBinary {
   void operator()(const T* a, const T* b, T* out, int64_t n) const { run(function, a, b, out, n); }
 };
 
-/*! \brief The vector function for the C function of this name ("exp"), of float or double. */
+/*! \brief The vector function for the C function of this name ("exp"), or for "sigmoid", of float
+ * or double. */
 template <typename T>
 VectorUnary<T> FindVectorUnary(const char* name) noexcept;
 template <typename T>

@@ -6,6 +6,7 @@
 #define MXNET_SRC_OP_KERNELS_ELEMENTWISE_VECTOR_TANH_H_
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/lanes/intrinsics.h"
 
 namespace mxnet {
@@ -62,6 +63,29 @@ alignas(64) constexpr float kTanhTerms[7][16] = {
      -0x1.6e4edcp-11F, -0x1.491d52p-13F, -0x1.34b19ap-17F, -0x1.6c1b48p-23F, 0, 0}};
 
 }  // namespace internal
+
+namespace avx2 {
+
+/*! \brief tanh(x) within 2.5 units in the last place: e / (e + 2) for e = exp(2x) - 1, of which
+ * small numbers keep all digits. */
+struct TanhFloat {
+  static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 Apply(void (*)(), __m256 x) {
+    const __m256 sign = _mm256_set1_ps(-0.0F);
+    // The bound comes first: of NaN the instruction gives the second.
+    const __m256 size =
+        _mm256_min_ps(_mm256_set1_ps(internal::kTanhLast), _mm256_andnot_ps(sign, x));
+    const __m256 twice = _mm256_mul_ps(size, _mm256_set1_ps(-2));
+    const __m256 whole = ExpFloat::Whole(twice);
+    const __m256 curve = ExpFloat::Curve(twice, whole);
+    const __m256 power = ExpFloat::PowerOfTwo(_mm256_cvtps_epi32(whole));
+    const __m256 less = _mm256_fmadd_ps(curve, power, _mm256_sub_ps(power, _mm256_set1_ps(1)));
+    const __m256 result = _mm256_div_ps(_mm256_sub_ps(_mm256_setzero_ps(), less),
+                                        _mm256_add_ps(less, _mm256_set1_ps(2)));
+    return _mm256_or_ps(result, _mm256_and_ps(sign, x));
+  }
+};
+
+}  // namespace avx2
 
 namespace avx512 {
 
