@@ -41,7 +41,7 @@ using training::Shape;
 constexpr int64_t kGates = 4;
 static_assert(kGates == PanelProduct::kProducts);
 /*! \brief Bytes of gates of several steps, which get the share of the inputs at once. */
-constexpr int64_t kChunkBytes = int64_t{1} << 19;
+constexpr int64_t kChunkBytes = int64_t{1} << 18;
 
 /*!
  * \brief x[, h and c of the beginning] to h of all steps and the last h and c.
