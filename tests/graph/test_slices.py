@@ -59,7 +59,7 @@ def test_models(model, shape, threads):
         np.testing.assert_allclose(one, expected.asnumpy()[0], rtol=0, atol=1e-5 * largest)
 
 
-# Nodes behind a product of 16 rows, what they read besides, and whether they leave the rows apart.
+# Nodes behind a product of 32 rows, what they read besides, and whether they leave the rows apart.
 NODES = {
     "alone": ("y = Identity (p)", True),
     "an activation": ("y = HardSwish (p)", True),
@@ -104,26 +104,26 @@ NODES = {
 @pytest.mark.parametrize(("nodes", "is_sliced"), NODES.values(), ids=NODES)
 def test_nodes(nodes, is_sliced, threads):
     model = build.model_of(
-        f"g (float[16, 640] x) => (float[M, K] y) {{ p = MatMul (x, w) \n {nodes} }}"
+        f"g (float[32, 640] x) => (float[M, K] y) {{ p = MatMul (x, w) \n {nodes} }}"
     )
     weights = {
         "w": normal(1, 640, 256) / 25,
         "row": normal(2, 256),
-        "rows": normal(3, 16, 256),
+        "rows": normal(3, 32, 256),
         "one": normal(4, 1, 256),
         "square": normal(5, 256, 256) / 16,
-        "tall": normal(6, 16, 8),
-        "short": normal(7, 4, 16),
+        "tall": normal(6, 32, 8),
+        "short": normal(7, 4, 32),
         "zero": np.array([0]),
         "eight": np.array([8]),
         "width": np.array([256]),
         "axis": np.array([1]),
         "first": np.array([0]),
         "inner": np.array([1, -1]),
-        "boxes": np.array([16, 4, 8, 8]),
-        "halves": np.array([16, 2, -1]),
+        "boxes": np.array([32, 4, 8, 8]),
+        "halves": np.array([32, 2, -1]),
         "kept": np.array([0, -1, 2]),
-        "long": np.array([32, 128]),
+        "long": np.array([64, 128]),
         "low": np.array(-0.5, "float32"),
         "low2": np.array(0.5, "float32"),
     }
@@ -131,7 +131,7 @@ def test_nodes(nodes, is_sliced, threads):
     model.graph.initializer.extend(
         numpy_helper.from_array(weights[name], name) for name in sorted(read)
     )
-    x = normal(8, 16, 640)
+    x = normal(8, 32, 640)
     (expected, *_) = ReferenceEvaluator(model).run(None, {"x": x})
     plan = Plan(Graph(onnx_ir.from_proto(model)), optimize=False)
     (got, *_) = plan.run({"x": x})
@@ -166,6 +166,20 @@ def test_weights_that_are_read_for_each_slice():
     finally:
         mx.set_num_threads(before)
     assert found == {2: 1, 64: 1, 512: 1, 4096: 8}
+
+
+def test_dense_layers_that_use_weights_once():
+    """A slice has several rows for each time that it reads the weights."""
+    model = build.model_of("g (float[N, 500] x) => (float[N, 500] y) { y = MatMul (x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(normal(1, 500, 500) / 24, "w"))
+    plan = Plan(Graph(onnx_ir.from_proto(model)))
+    before = mx.get_num_threads()
+    try:
+        mx.set_num_threads(2)
+        found = {n: slices_of(plan, {"x": normal(n, n, 500)}) for n in (2, 8, 16, 64)}
+    finally:
+        mx.set_num_threads(before)
+    assert found == {2: 1, 8: 1, 16: 2, 64: 8}
 
 
 def test_a_chooser_that_measures_layers_as_they_are():
