@@ -10,6 +10,7 @@ from mx.graph import Plan
 from mx.graph.lowering import BACKENDS, BLAS, ONEDNN, OPERATORS, Backend, Chooser, Layer
 from mx.graph.lowering._constant import Constant
 from mx.graph.lowering._value import Declined, Followers, Value
+from mx.graph.lowering.onednn import _across
 
 from .build import graph_of
 
@@ -123,24 +124,30 @@ def test_products_that_are_alike():
     assert BLAS.estimate(layer_of("MatMul", (64, 64), (64, 64), dtype="float64")) is not None
 
 
-# Factors that are no constants, attributes, and whether oneDNN may read the second one across.
+# Factors that are no constants, attributes, and the levels of processors at which oneDNN may read
+# one of them across.
 ACROSS = {
-    "large": ((64, 1000), (1000, 2100), {}, True),
-    "batch": ((4, 16, 1000), (1000, 2100), {}, True),
-    "few rows": ((8, 1000), (1000, 2100), {}, False),
-    "power of two": ((64, 1024), (1024, 2048), {}, False),
-    "turned": ((64, 1000), (2100, 1000), {"transB": 1}, False),
-    "small": ((64, 100), (100, 2100), {}, False),
-    "rows of whole pages": ((64, 512), (512, 3072), {}, True),
-    "as many elements in other rows": ((64, 512), (512, 3000), {}, False),
+    "large": ((64, 1000), (1000, 2100), {}, {"avx512"}),
+    "batch": ((4, 16, 1000), (1000, 2100), {}, {"avx512"}),
+    "few rows": ((8, 1024), (1024, 3072), {}, set()),
+    "power of two": ((64, 1024), (1024, 2048), {}, {"avx2"}),
+    "turned": ((64, 1000), (3072, 1000), {"transB": 1}, set()),
+    "small": ((64, 100), (100, 2100), {}, set()),
+    "rows of whole pages": ((64, 512), (512, 3072), {}, {"avx2", "avx512"}),
+    "as many elements in other rows": ((64, 512), (512, 3000), {}, set()),
+    "many rows": ((1024, 64), (64, 1024), {}, set()),
+    "the other one": ((512, 1024), (512, 64), {"transA": 1}, {"avx2"}),
+    "the other one, of many columns": ((512, 1024), (512, 800), {"transA": 1}, set()),
 }
 
 
-@pytest.mark.parametrize(("a", "b", "attributes", "is_across"), ACROSS.values(), ids=ACROSS)
-def test_matrices_that_are_read_across(a, b, attributes, is_across):
+@pytest.mark.parametrize("level", ["avx2", "avx512"])
+@pytest.mark.parametrize(("a", "b", "attributes", "levels"), ACROSS.values(), ids=ACROSS)
+def test_matrices_that_are_read_across(a, b, attributes, levels, level, monkeypatch):
+    monkeypatch.setattr(_across, "_cpu_level", lambda: level)
     layer = layer_of("Gemm" if attributes else "MatMul", a, b, **attributes)
     order = [one.name for one in Chooser(BACKENDS).order(layer)]
-    assert order == (["blas", "mx", "onednn"] if is_across else ["onednn", "blas", "mx"])
+    assert order == (["blas", "mx", "onednn"] if level in levels else ["onednn", "blas", "mx"])
 
 
 # A row, or several, times a constant matrix, and whether BLAS reads that faster than oneDNN.

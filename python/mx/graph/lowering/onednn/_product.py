@@ -15,16 +15,14 @@ from .._lowering import Lowering
 from .._rates import Extents, product_of, products_by
 from .._small_product import small_product
 from .._value import Declined, Value
+from ._across import ACROSS, is_across
 from ._backend import ONEDNN, api, as_input, check_float, execute, operand, rounds, rule
 from ._posts import Posts, may_take
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 
-# Elements of a matrix that are too many for the second cache, and rows that make up for a copy.
-_MANY = 1 << 21
+# Rows that are too few to make up for a copy.
 _FEW_ROWS = 64
-# Elements of pages: where rows are so many apart, or a multiple, half of a cache is left for them.
-_PAGE = 1024
 # Post-ops that add what another kernel has begun, and the values that they read.
 Begun = tuple[list[Any], list[Value]]
 
@@ -34,10 +32,9 @@ _MOST_TERMS = 512
 _MOST_TERMS_OF_FEW = 256
 _VERY_FEW_ROWS = 8
 _MANY_WEIGHTS = 1 << 20
-# How many times as long as BLAS it takes on some processors to read such a matrix across.
-_ACROSS = 2.0
-# The same for a row and a constant matrix that is read from memory: 1.1 to 1.75 for 768 x 768 to
-# 4,096 x 1,024 elements, two threads of an AMD EPYC with AVX-512, 2026-11-29.
+# How many times as long as BLAS it takes for a row and a constant matrix that is read from memory:
+# 1.1 to 1.75 for 768 x 768 to 4,096 x 1,024 elements, two threads of an AMD EPYC with AVX-512,
+# 2026-11-29.
 _OF_ROWS = 1.3
 
 ONEDNN.cost("Conv")(products_by("onednn"))
@@ -55,23 +52,21 @@ def _cost(layer: Layer) -> float | None:
     # What BLAS reads would be in memory besides what a plan for several rows has packed.
     if layer.has_one_shape and extents.is_far_row:
         return max(time, _OF_ROWS * blas)
-    return max(time, _ACROSS * blas) if _is_across(layer, extents) else time
+    return max(time, ACROSS * blas) if _is_across(layer, extents) else time
 
 
 def _is_across(layer: Layer, extents: Extents) -> bool:
-    """Whether it may read the second matrix across, again for each block of rows.
-
-    It copies a matrix that many rows are multiplied by only where its own rows are as long as a
-    power of two. On a Xeon others take twice as long as BLAS; on an EPYC they do not, which tuning
-    finds out.
-    """
     a, b, *_ = layer.inputs
-    if a is None or b is None or a.known or b.known or len(b.shape) != 2:
+    if a is None or b is None or a.known or len(b.shape) != 2:
         return False
-    most = _MANY if extents.columns % _PAGE else _MANY // 2
-    is_large = b.size >= most and extents.rows >= _FEW_ROWS
-    is_turned = bool(layer.attributes.get("transB"))
-    return is_large and not is_turned and extents.columns & (extents.columns - 1) != 0
+    return is_across(
+        extents.rows,
+        extents.columns,
+        extents.terms,
+        is_constant=extents.is_constant,
+        turns_a=bool(layer.attributes.get("transA")),
+        turns_b=bool(layer.attributes.get("transB")),
+    )
 
 
 def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = False) -> None:

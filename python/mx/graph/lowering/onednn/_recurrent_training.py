@@ -10,6 +10,8 @@ import ffi
 from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
+from ..blas import Product
+from ._across import is_across
 from ._backend import api, as_input, check_float, execute, offered_layout, reorder, rule
 
 DOMAIN = "mxffi.sol"
@@ -45,13 +47,24 @@ def joined(to: Lowering, parts: Sequence[Value], axis: int = 0) -> Value:
     return made
 
 
-def product(to: Lowering, a: Value, b: Value, bias: Value | None = None, **turned: bool) -> Value:
+def product(
+    to: Lowering,
+    a: Value,
+    b: Value,
+    bias: Value | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> Value:
+    """a b, or of what is transposed, by BLAS where that is known to be faster; a row is added."""
+    terms, rows = a.shape if transpose_a else a.shape[::-1]
+    columns = b.shape[0 if transpose_b else 1]
+    if is_across(rows, columns, terms, is_constant=False, turns_a=transpose_a, turns_b=transpose_b):
+        return Product(a, b, bias, transpose_a, transpose_b).lower(to, may_add=False)
     left, a = as_input(to, a)
     right, b = as_input(to, b)
     added, row = (None, None) if bias is None else as_input(to, bias)
-    primitive = api().matmul(
-        left, right, added, turned.get("transpose_a", False), turned.get("transpose_b", False)
-    )
+    primitive = api().matmul(left, right, added, transpose_a, transpose_b)
     return execute(to, primitive, [a, b] if row is None else [a, b, row])
 
 
