@@ -17,110 +17,25 @@ import mx
 from mx import sol
 from tests.importers.tensorflow.running import keras, tf
 
-_random = np.random.default_rng(1)
-
-
-def floats(*shape: int) -> np.ndarray:
-    return _random.standard_normal(shape).astype("float32")
-
-
-# One network in five frameworks: convolution, pooling, a product.
-KERNEL, BIAS, HEAD = floats(4, 3, 3, 3), floats(4), floats(4, 5)
-IMAGE = floats(2, 3, 8, 6)
-LAST = np.ascontiguousarray(IMAGE.transpose(0, 2, 3, 1))
-
-
-class Network(torch.nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv = torch.nn.Conv2d(3, 4, 3, padding=1)
-        self.head = torch.nn.Linear(4, 5, bias=False)
-        with torch.no_grad():
-            self.conv.weight.copy_(torch.tensor(KERNEL))
-            self.conv.bias.copy_(torch.tensor(BIAS))
-            self.head.weight.copy_(torch.tensor(HEAD.T.copy()))
-
-    def forward(self, x):
-        hidden = torch.relu(self.conv(x))
-        hidden = torch.nn.functional.max_pool2d(hidden, 2)
-        return self.head(hidden.mean((2, 3)))
-
-
-class Module(tf.Module):
-    def __init__(self) -> None:
-        super().__init__(name="network")
-        self.kernel = tf.Variable(KERNEL.transpose(2, 3, 1, 0))
-        self.bias, self.head = tf.Variable(BIAS), tf.Variable(HEAD)
-
-    @tf.function
-    def __call__(self, x):
-        hidden = tf.nn.relu(tf.nn.conv2d(x, self.kernel, 1, "SAME") + self.bias)
-        return tf.reduce_mean(tf.nn.max_pool2d(hidden, 2, 2, "VALID"), [1, 2]) @ self.head
-
-
-def keras_network():
-    layers = keras.layers
-    model = keras.Sequential(
-        [
-            keras.Input((None, None, 3)),
-            layers.Conv2D(4, 3, padding="same", activation="relu", name="conv"),
-            layers.MaxPooling2D(),
-            layers.GlobalAveragePooling2D(),
-            layers.Dense(5, use_bias=False, name="head"),
-        ],
-        name="network",
-    )
-    model.set_weights([KERNEL.transpose(2, 3, 1, 0), BIAS, HEAD])
-    return model
-
-
-@jax.jit
-def jax_network(params, x):
-    numbers = ("NHWC", "HWIO", "NHWC")
-    hidden = jax.lax.conv_general_dilated(
-        x, params["kernel"], (1, 1), "SAME", dimension_numbers=numbers
-    )
-    hidden = jax.nn.relu(hidden + params["bias"])
-    window = (1, 2, 2, 1)
-    hidden = jax.lax.reduce_window(hidden, -jnp.inf, jax.lax.max, window, window, "VALID")
-    return hidden.mean((1, 2)) @ params["head"]
-
-
-PARAMS = {"kernel": jnp.asarray(KERNEL.transpose(2, 3, 1, 0)), "bias": jnp.asarray(BIAS),
-          "head": jnp.asarray(HEAD)}  # fmt: skip
-
-
-@functools.cache
-def exported(varies):
-    dynamic = {"x": ("N", None, None, None)} if varies else None
-    return mx.importers.torch.load(Network().eval(), (torch.tensor(IMAGE),), dynamic=dynamic)
-
-
-def onnx_network(varies=True):
-    return exported(varies).copy()
-
-
-MODELS = {
-    "torch": (lambda: Network().eval(), IMAGE, torch.tensor),
-    "tensorflow": (Module, LAST, tf.constant),
-    "keras": (keras_network, LAST, tf.constant),
-    "jax": (lambda: partial(jax_network, PARAMS), LAST, jnp.asarray),
-    "onnx": (onnx_network, IMAGE, np.asarray),
-}
-TARGETS = {
-    "torch": torch.tensor,
-    "tensorflow": tf.constant,
-    "keras": tf.constant,
-    "jax": jnp.asarray,
-    "numpy": np.asarray,
-}
-KINDS = {"torch": torch.Tensor, "tensorflow": tf.Tensor, "keras": tf.Tensor, "jax": jax.Array,
-         "numpy": np.ndarray}  # fmt: skip
-EXPECTED = Network().eval()(torch.tensor(IMAGE)).detach().numpy()
-
-
-def arrays(result) -> np.ndarray:
-    return result.detach().numpy() if isinstance(result, torch.Tensor) else np.asarray(result)
+from .networks import (
+    BIAS,
+    EXPECTED,
+    HEAD,
+    IMAGE,
+    KERNEL,
+    KINDS,
+    LAST,
+    MODELS,
+    PARAMS,
+    TARGETS,
+    Module,
+    Network,
+    arrays,
+    floats,
+    jax_network,
+    keras_network,
+    onnx_network,
+)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -375,7 +290,7 @@ def jax_inverse(x):
 @pytest.mark.parametrize(
     ("model", "example", "text"),
     [
-        (inverse, tf.eye(3), "MatrixInverse .*test_frameworks.py:[0-9]+"),
+        (inverse, tf.eye(3), "MatrixInverse .*test_answers.py:[0-9]+"),
         (jax_inverse, jnp.eye(3), "no rule for the primitive"),
     ],
 )
@@ -444,188 +359,6 @@ def test_copies_in_torch() -> None:
         np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-5)
     with pytest.raises(TypeError, match="save its state_dict"):
         pickle.dumps(fast)
-
-
-# Gradients ------------------------------------------------------------------------------------
-
-
-def expected_gradients():
-    network, image = Network(), torch.tensor(IMAGE, requires_grad=True)
-    (network(image) ** 2).sum().backward()
-    return image.grad.numpy(), [one.grad.numpy() for one in network.parameters()]
-
-
-def close(got, wanted) -> None:
-    np.testing.assert_allclose(arrays(got), wanted, rtol=2e-4, atol=2e-4)
-
-
-def test_gradients_in_torch() -> None:
-    of_image, of_weights = expected_gradients()
-    fast = sol.optimize(onnx_network(False), framework="torch")
-    image = torch.tensor(IMAGE, requires_grad=True)
-    (fast(image) ** 2).sum().backward()
-    close(image.grad, of_image)
-    found = {name: one.grad for name, one in fast.named_parameters()}
-    for name, wanted in zip(("conv.weight", "conv.bias", "head.weight"), of_weights, strict=True):
-        close(found[name], wanted)
-    loss = (fast(image) ** 2).sum()
-    with torch.no_grad():
-        fast.head.weight.mul_(2)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        loss.backward()
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_gradients_in_tensorflow(compiled) -> None:
-    of_image, (of_kernel, of_bias, of_head) = expected_gradients()
-    module = Module()
-    fast = sol.optimize(module, tf.constant(LAST))
-
-    def step(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            loss = tf.reduce_sum(fast(x) ** 2)
-        return tape.gradient(loss, [x, module.kernel, module.bias, module.head])
-
-    found = (tf.function(step) if compiled else step)(tf.constant(LAST))
-    wanted = [of_image.transpose(0, 2, 3, 1), of_kernel.transpose(2, 3, 1, 0), of_bias, of_head.T]
-    for got, one in zip(found, wanted, strict=True):
-        close(got, one)
-
-
-def test_training_in_keras() -> None:
-    losses = []
-    for optimized in (False, True):
-        model = keras_network()
-        fast = sol.optimize(model, LAST) if optimized else model
-        fast.compile(keras.optimizers.SGD(0.05), "mse", jit_compile=False)
-        history = fast.fit(LAST, np.ones((2, 5), "float32"), epochs=4, verbose=0, batch_size=2)
-        losses.append(history.history["loss"])
-    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
-
-
-def test_gradients_in_jax() -> None:
-    of_image, (of_kernel, of_bias, of_head) = expected_gradients()
-    fast = sol.optimize(jax_network, PARAMS, LAST)
-
-    def loss(params, x):
-        return (fast(params, x) ** 2).sum()
-
-    for gradient in (jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1)))):
-        of_params, found = gradient(PARAMS, jnp.asarray(LAST))
-        close(found, of_image.transpose(0, 2, 3, 1))
-        close(of_params["kernel"], of_kernel.transpose(2, 3, 1, 0))
-        close(of_params["bias"], of_bias)
-        close(of_params["head"], of_head.T)
-
-
-@pytest.mark.parametrize(
-    "function", [jax.nn.relu6, jax.lax.erfc, functools.partial(jax.nn.gelu, approximate=False)]
-)
-def test_gradients_of_functions_of_jax(function) -> None:
-    x = jnp.array([-7.0, -0.3, 0, 0.4, 2, 6, 9])
-    fast = sol.optimize(jax.jit(function), x)
-    found, expected = (jax.grad(lambda x, one=one: one(x).sum())(x) for one in (fast, function))
-    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-7)
-
-
-def test_where_gradients_end() -> None:
-    @jax.jit
-    def of_jax(x):
-        return x * jax.lax.stop_gradient(x)
-
-    @tf.function
-    def of_tensorflow(x):
-        return tf.nn.silu(x) * tf.stop_gradient(x)
-
-    x = jnp.arange(3.0)
-    fast = sol.optimize(of_jax, x)
-    np.testing.assert_array_equal(jax.grad(lambda x: fast(x).sum())(x), x)
-    x = tf.constant([0.5, -1.0])
-    gradients = []
-    for one in (of_tensorflow, sol.optimize(of_tensorflow, x)):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = one(x)
-        gradients.append(tape.gradient(y, x))
-    np.testing.assert_allclose(*gradients, rtol=1e-5)
-
-
-def test_gradients_that_others_define() -> None:
-    @tf.custom_gradient
-    def straight(x):
-        return tf.round(x), lambda grad: grad
-
-    @jax.custom_vjp
-    def straight_of_jax(x):
-        return jnp.round(x)
-
-    straight_of_jax.defvjp(lambda x: (jnp.round(x), None), lambda _, grad: (grad,))
-    fast = sol.optimize(tf.function(straight), tf.ones(3))
-    x = tf.constant([0.4, 1.6, 2.0])
-    np.testing.assert_array_equal(fast(x), [0, 2, 2])
-    with tf.GradientTape() as tape, pytest.raises(mx.graph.GraphError, match="custom_gradient"):
-        tape.watch(x)
-        fast(x)
-    fast = sol.optimize(jax.jit(straight_of_jax), jnp.ones(3))
-    with pytest.raises(Exception, match="custom_vjp"):
-        jax.grad(lambda x: fast(x).sum())(jnp.ones(3))
-
-
-def test_derivatives_that_others_define() -> None:
-    @jax.custom_jvp
-    def steep(x):
-        return x * x
-
-    steep.defjvp(lambda primals, tangents: (steep(*primals), 100 * tangents[0]))
-    x = jnp.array([-1.0, 0.0, 2.0])
-    fast = sol.optimize(jax.jit(steep), x)
-    np.testing.assert_array_equal(fast(x), [1, 0, 4])
-    with pytest.raises(Exception, match="custom_jvp"):
-        jax.grad(lambda x: fast(x).sum())(x)
-
-
-@pytest.mark.parametrize(
-    "function", [jax.nn.relu, jax.nn.relu6, jax.nn.silu], ids=lambda f: f.__name__
-)
-def test_derivatives_that_jax_defines(function) -> None:
-    x = jnp.array([-1.0, 0.0, 0.5, 7.0])
-    fast = sol.optimize(jax.jit(function), x)
-    wanted = jax.grad(lambda x: function(x).sum())(x)
-    np.testing.assert_allclose(jax.grad(lambda x: fast(x).sum())(x), wanted, rtol=1e-5)
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_second_gradients_in_tensorflow(compiled) -> None:
-    x = tf.constant([1.0, 2.0])
-    fast = sol.optimize(tf.function(lambda x: x * x * x), x)
-
-    def second(x):
-        with tf.GradientTape() as outer:
-            outer.watch(x)
-            with tf.GradientTape() as inner:
-                inner.watch(x)
-                y = fast(x)
-            first = inner.gradient(y, x)
-        return outer.gradient(first, x)
-
-    with pytest.raises(NotImplementedError, match="no second gradients"):
-        (tf.function(second) if compiled else second)(x)
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_gradients_of_gathered_rows_in_tensorflow(compiled) -> None:
-    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    fast = sol.optimize(tf.function(lambda x: x * x), x)
-
-    def first(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = tf.gather(fast(x), [2, 0, 2])
-        return tape.gradient(y, x)
-
-    found = (tf.function(first) if compiled else first)(x)
-    np.testing.assert_array_equal(found, [[2, 4], [0, 0], [20, 24]])
 
 
 @pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])

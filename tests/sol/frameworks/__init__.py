@@ -1,0 +1,1 @@
+"""Models of all frameworks, and of one framework in another."""
