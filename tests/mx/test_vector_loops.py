@@ -14,6 +14,7 @@ from .compare import DTYPES, assert_same, quiet
 
 # Units in the last place from the correct result that a function of one value may have.
 ULPS = 4
+CLOSER = {"tanh float32": 2.5}
 UNARY = [
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sqrt"),
     *("sin", "cos", "tan", "arcsin", "arccos", "arctan"),
@@ -169,7 +170,8 @@ def test_functions_are_accurate(results, operands, name, dtype, level):
         found = results[level][f"{name} {dtype} {numbers}"]
         distance = ulps(found, exact)
     worst = int(np.argmax(distance))
-    assert distance[worst] <= ULPS, (*(x[worst] for x in arguments), found[worst], exact[worst])
+    most = CLOSER.get(f"{name} {dtype}", ULPS)
+    assert distance[worst] <= most, (*(x[worst] for x in arguments), found[worst], exact[worst])
     zeros = (found == 0) & (exact == 0)
     np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(exact[zeros]))
 

@@ -14,6 +14,7 @@ import ffi
 import mx
 from mx import _onednn
 from mx.graph import Graph, GraphError, Plan
+from mx.graph.lowering.onednn import _across
 from mx.sol.operators import DOMAIN, OPERATORS, VERSION
 
 thin_product = ffi.get_global_func("mx.graph.training.thin_product")
@@ -566,16 +567,48 @@ def test_lstm(direction: str, are_given: bool, steps: int, batch: int, hidden: i
         check("LSTMGrad", [*those, *inputs, y, saved], attributes, "onednn", 5e-5)
 
 
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_gradients_of_an_lstm_whose_rows_collide(
+    direction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLAS has products of it, which take no node that follows."""
+    monkeypatch.setattr(_across, "_cpu_level", lambda: "avx2")
+    count = 2 if direction == "bidirectional" else 1
+    steps, batch, hidden, width = 3, 8, 256, 24
+    attributes = {"direction": direction, "hidden_size": hidden}
+    inputs = [f(steps, batch, width), f(count, 4 * hidden, width), f(count, 4 * hidden, hidden) / 8]
+    given = f(count, 8 * hidden), f(count, batch, hidden), f(count, batch, hidden)
+    y, last, _, saved = OPERATORS["LSTMTraining"].reference(*inputs, *given, **attributes)
+    gradients = [f(*y.shape), f(*last.shape), f(*last.shape)]
+    arrays = [*gradients, *inputs, *given, y, saved]
+    check("LSTMGrad", arrays, attributes, "onednn", 5e-5)
+    names = [f"x{number}" for number in range(len(arrays))]
+    graph = parsed(
+        ", ".join(f"float{list(a.shape)} {name}" for a, name in zip(arrays, names, strict=True)),
+        "y",
+        f"""dx, dw = mxffi.sol.LSTMGrad<direction = "{direction}", hidden_size = {hidden}>(
+            {", ".join(names)})
+        y = Relu(dx)""",
+    )
+    plan = Plan(graph, optimize=False)
+    found = numpy.asarray(plan(*arrays)[0])
+    wanted = numpy.maximum(OPERATORS["LSTMGrad"].reference(*arrays, **attributes)[0], 0)
+    numpy.testing.assert_allclose(found, wanted, rtol=5e-5, atol=5e-5 * float(wanted.max()))
+    assert sum(name.startswith("blas") for name in implementations(plan, *arrays)) == 2 * count
+
+
 @pytest.mark.parametrize(
     ("left", "right", "backend"),
     [((64, 1000), (1000, 2100), "blas"), ((8, 1000), (1000, 2100), "onednn"),
      ((64, 1024), (1024, 2048), "onednn")],
 )  # fmt: skip
 def test_large_matrices_that_many_rows_are_multiplied_by(
-    left: tuple[int, ...], right: tuple[int, ...], backend: str
+    left: tuple[int, ...], right: tuple[int, ...], backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_onednn():
         pytest.skip("there is no oneDNN")
+    monkeypatch.setattr(_across, "_cpu_level", lambda: "avx512")
     inputs = [f(*left), f(*right)]
     plan = plan_of("MatMul", inputs, {}, 1, domain="")
     (made,) = plan(*inputs)

@@ -66,8 +66,8 @@ alignas(64) constexpr float kTanhTerms[7][16] = {
 
 namespace avx2 {
 
-/*! \brief tanh(x) within 2.5 units in the last place: e / (e + 2) for e = exp(2x) - 1, of which
- * small numbers keep all digits. */
+/*! \brief tanh(x) within 2.3 units in the last place, from e = exp(-2x): (1 - e) / (1 + e), where
+ * 1 - e keeps all digits of small numbers, and 1 - 2e / (1 + e) of large ones. */
 struct TanhFloat {
   static MXNET_TARGET_AVX2_FMA MXNET_ALWAYS_INLINE __m256 Apply(void (*)(), __m256 x) {
     const __m256 sign = _mm256_set1_ps(-0.0F);
@@ -78,9 +78,13 @@ struct TanhFloat {
     const __m256 whole = ExpFloat::Whole(twice);
     const __m256 curve = ExpFloat::Curve(twice, whole);
     const __m256 power = ExpFloat::PowerOfTwo(_mm256_cvtps_epi32(whole));
-    const __m256 less = _mm256_fmadd_ps(curve, power, _mm256_sub_ps(power, _mm256_set1_ps(1)));
-    const __m256 result = _mm256_div_ps(_mm256_sub_ps(_mm256_setzero_ps(), less),
-                                        _mm256_add_ps(less, _mm256_set1_ps(2)));
+    const __m256 one = _mm256_set1_ps(1);
+    const __m256 e = _mm256_fmadd_ps(curve, power, power);
+    const __m256 rest = _mm256_fnmadd_ps(curve, power, _mm256_sub_ps(one, power));
+    const __m256 is_large = _mm256_cmp_ps(e, _mm256_set1_ps(1.0F / 3), _CMP_LT_OQ);
+    const __m256 share =
+        _mm256_div_ps(_mm256_blendv_ps(rest, _mm256_add_ps(e, e), is_large), _mm256_add_ps(one, e));
+    const __m256 result = _mm256_blendv_ps(share, _mm256_sub_ps(one, share), is_large);
     return _mm256_or_ps(result, _mm256_and_ps(sign, x));
   }
 };
