@@ -150,6 +150,27 @@ def test_matrices_that_are_read_across(a, b, attributes, levels, level, monkeypa
     assert order == (["blas", "mx", "onednn"] if level in levels else ["onednn", "blas", "mx"])
 
 
+# A constant as the second factor, whether it is given as (columns, terms), and the levels at which
+# oneDNN may read it across.
+CONSTANTS = {
+    "rows that collide": ((64, 1000), (1000, 2048), False, {"avx2"}),
+    "turned": ((64, 1000), (2048, 1000), True, {"avx2"}),
+    "others": ((64, 1000), (1000, 2100), False, set()),
+    "others, turned": ((64, 1024), (2100, 1024), True, set()),
+}
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize(("a", "b", "turned", "levels"), CONSTANTS.values(), ids=CONSTANTS)
+def test_constants_that_are_read_across(a, b, turned, levels, level, monkeypatch):
+    monkeypatch.setattr(_across, "_cpu_level", lambda: level)
+    layer = layer_of("Gemm", a, transB=int(turned))
+    weight = Value(b, "float32", known=Constant(np.zeros(b, "float32")))
+    layer = replace(layer, inputs=(*layer.inputs, weight))
+    first = next(iter(Chooser(BACKENDS).order(layer)))
+    assert first.name == ("blas" if level in levels else "onednn")
+
+
 # A row, or several, times a constant matrix, and whether BLAS reads that faster than oneDNN.
 ROWS = {
     "a row": ((1, 2048), (2048, 1024), True),

@@ -27,9 +27,9 @@ Shape = tuple[int, ...]
 
 # Products of elements that a slice has at least: to begin one takes little beside them.
 _LEAST_PRODUCTS = 500_000
-# How often a slice uses each weight at least, as each reads all of them: once for each item in
-# dense layers. Of 784 x 256 x 10 and 1,024 items slices of 2 took 1.6 times as long as those of 8
-# or more (two threads of an AMD EPYC with AVX2, 2026-11-30).
+# Products of a slice for each weight, at least, as each slice reads all of them: dense layers have
+# one for each item. Of 784 x 256 x 10 and 1,024 items slices of 2 took 1.6 times as long as those
+# of 8 or more (two threads of an AMD EPYC with AVX2, 2026-11-30).
 _LEAST_USES = 8
 # Bytes of weights that stay in the second cache of a processor while slices are computed; more are
 # read for each of them, as those of dense layers, which multiply each item of a batch once: slices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import ffi
@@ -30,16 +30,16 @@ class Product:
     beta: float = 1.0
     by_mkl: bool = False
 
-    def lower(self, to: Lowering, may_add: bool = True) -> Value:
-        """Adds the step, with a Relu behind it in it, and an Add where it `may_add`."""
+    def lower(self, to: Lowering, takes: Collection[str] = ("Add", "Relu")) -> Value:
+        """Adds the step, with the nodes behind it that it `takes`: an Add, then a Relu."""
         shape = self._shape()
         c, beta = (None, 1.0) if self.beta == 0 else (self.c, self.beta)
         taken = 0
-        if c is None and may_add:
+        if c is None and "Add" in takes:
             c = _added(to.followers.get(0), self.a.dtype, shape)
             taken += c is not None
         follower = to.followers.get(taken)
-        relu = follower is not None and follower.operator == "Relu"
+        relu = "Relu" in takes and follower is not None and follower.operator == "Relu"
         kernel = to.kernel(
             _kernel,
             self.a.dtype,

@@ -39,5 +39,5 @@ def _conv(
     matrix = to.reshape(weight, (filters, channels))
     column = None if bias is None else to.reshape(bias, (filters, 1))
     # What is added behind it has other axes than the product.
-    made = Product(matrix, images, column).lower(to, may_add=False)
+    made = Product(matrix, images, column).lower(to, takes=("Relu",))
     return to.reshape(made, (x.shape[0], filters, *spatial))

@@ -14,8 +14,9 @@ _MANY = 1 << 21
 _FEW_ROWS = 64
 # Elements of pages: where rows are so many apart, or a multiple, half of a cache is left for them.
 _PAGE = 1024
-# Without AVX-512 it copies no matrix of products for which 1 / rows + 1 / columns is larger. Two
-# threads of an AMD EPYC with AVX2, oneDNN 3.2, 2026-11-30, from so many rows on.
+# With AVX2 it copies a matrix only where 1 / rows + 1 / columns is smaller. To read it as it lies
+# costs little with fewer rows or columns than _NOT_FEW (two threads of an EPYC, oneDNN 3.2,
+# 2026-11-30).
 _COPIES = 0.0038
 _NOT_FEW = 16
 
@@ -23,11 +24,15 @@ _NOT_FEW = 16
 def is_across(
     rows: int, columns: int, terms: int, *, is_constant: bool, turns_a: bool, turns_b: bool
 ) -> bool:
-    """Whether it may for the product of (rows, terms) and (terms, columns) elements, which are
-    stored the other way round where they are turned; constants are as they are read."""
-    if _cpu_level() == "avx512":
+    """Whether it may for the product of (rows, terms) and (terms, columns) elements.
+
+    With `turns_a` the first factor is stored as (terms, rows), with `turns_b` the second one as
+    (columns, terms), unless it `is_constant`: plans store those as (terms, columns).
+    """
+    level = _cpu_level()
+    if level == "avx512":
         return not is_constant and not turns_b and _is_large(rows, columns, terms)
-    if min(rows, columns) < _NOT_FEW or 1 / rows + 1 / columns < _COPIES:
+    if level != "avx2" or min(rows, columns) < _NOT_FEW or 1 / rows + 1 / columns < _COPIES:
         return False
     return (turns_a and _collides(rows)) or ((is_constant or not turns_b) and _collides(columns))
 
@@ -43,5 +48,5 @@ def _is_large(rows: int, columns: int, terms: int) -> bool:
 
 
 def _collides(length: int) -> bool:
-    """Whether rows of so many elements have the same few places in caches."""
+    """Whether rows of so many elements drive one another out of caches."""
     return length >= _PAGE and length % (_PAGE // 2) == 0

@@ -21,7 +21,7 @@ from ._posts import Posts, may_take
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 
-# Rows that are too few to make up for a copy.
+# Rows up to which many terms are summed up in parts.
 _FEW_ROWS = 64
 # Post-ops that add what another kernel has begun, and the values that they read.
 Begun = tuple[list[Any], list[Value]]

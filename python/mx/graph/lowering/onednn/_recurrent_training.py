@@ -60,7 +60,7 @@ def product(
     terms, rows = a.shape if transpose_a else a.shape[::-1]
     columns = b.shape[0 if transpose_b else 1]
     if is_across(rows, columns, terms, is_constant=False, turns_a=transpose_a, turns_b=transpose_b):
-        return Product(a, b, bias, transpose_a, transpose_b).lower(to, may_add=False)
+        return Product(a, b, bias, transpose_a, transpose_b).lower(to, takes=())
     left, a = as_input(to, a)
     right, b = as_input(to, b)
     added, row = (None, None) if bias is None else as_input(to, bias)
