@@ -89,57 +89,6 @@ struct Sigmoid : formulas::sigmoid {
   static constexpr char kFunction[] = "sigmoid";
 };
 
-template <typename C>
-struct NegatedBody {
-  static MXNET_ALWAYS_INLINE void Run(const C* x, C* out, int64_t n) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = -x[i];
-  }
-};
-
-/*! \brief out[i] = 1 / (1 + x[i]), for halves. */
-template <typename T>
-struct SharesBody {
-  static MXNET_ALWAYS_INLINE void Run(const Computed<T>* x, char* to, int64_t stride, int64_t n) {
-    using C = Computed<T>;
-    auto* out = reinterpret_cast<T*>(to);
-    if (stride == sizeof(T)) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) out[i] = T(C(1) / (C(1) + x[i]));
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        *reinterpret_cast<T*>(to + i * stride) = T(C(1) / (C(1) + x[i]));
-      }
-    }
-  }
-};
-
-/*! \brief 1 / (1 + exp(-x)) of halves, with the exponentials of many at a time. */
-template <typename T>
-void SigmoidRun(char* const* data, const int64_t* strides, int64_t n) {
-  using C = Computed<T>;
-  static const VectorUnary<C> exp = FindVectorUnary<C>("exp");
-  static const auto negate = ForCpu<NegatedBody<C>>();
-  static const auto share = ForCpu<SharesBody<T>>();
-  if (!exp) return UnaryRun<formulas::sigmoid, T>(data, strides, n);
-  C buffer[kMathChunk];
-  for (int64_t begin = 0; begin < n; begin += kMathChunk) {
-    const int64_t count = std::min(kMathChunk, n - begin);
-    negate(DenseOf<T>(data[1] + begin * strides[1], strides[1], count, buffer), buffer, count);
-    exp(buffer, buffer, count);
-    share(buffer, data[0] + begin * strides[0], strides[0], count);
-  }
-}
-
-UnaryOp SigmoidOf() {
-  LoopTable table;
-  table.loops[kIndexFloat16] = &SigmoidRun<Half>;
-  table.loops[kIndexBFloat16] = &SigmoidRun<BFloat16>;
-  table.loops[kIndexFloat32] = &MathUnaryRun<Sigmoid, float>;
-  table.loops[kIndexFloat64] = &MathUnaryRun<Sigmoid, double>;
-  return {table, formulas::sigmoid::kRule, formulas::sigmoid::kResult};
-}
-
 template <typename Op, typename... Lists>
 UnaryOp MathOf() {
   return {MathUnaryLoops<Op, Lists...>(), Op::kRule, Op::kResult};
@@ -155,7 +104,7 @@ const UnaryOp kLog10 = MathOf<Log10, ComplexTypes>();
 const UnaryOp kLog1p = MathOf<Log1p, ComplexTypes>();
 const UnaryOp kSqrt = UnaryOf<formulas::sqrt, ComplexTypes>();
 const UnaryOp kCbrt = MathOf<Cbrt>();
-const UnaryOp kSigmoid = SigmoidOf();
+const UnaryOp kSigmoid = MathOf<Sigmoid>();
 const UnaryOp kSoftsign = UnaryOf<formulas::softsign>();
 
 MXNET_REGISTER_UNARY_EXTENSION("erf", "The error function of a real number." MXNET_FLOAT_DOC, kErf);

@@ -20,13 +20,42 @@ namespace op {
 constexpr int64_t kMathChunk = 256;
 
 template <typename T>
+struct GatherBody {
+  static MXNET_ALWAYS_INLINE void Run(const char* from, int64_t stride, int64_t n,
+                                      Computed<T>* out) {
+    if (stride == sizeof(T)) {
+      const auto* x = reinterpret_cast<const T*>(from);
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Computed<T>>(x[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = LoadAt<T>(from + i * stride);
+    }
+  }
+};
+
+template <typename T>
+struct ScatterBody {
+  static MXNET_ALWAYS_INLINE void Run(const Computed<T>* x, int64_t n, char* to, int64_t stride) {
+    if (stride == sizeof(T)) {
+      auto* out = reinterpret_cast<T*>(to);
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) out[i] = T(x[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+    }
+  }
+};
+
+template <typename T>
 inline void Gather(const char* from, int64_t stride, int64_t n, Computed<T>* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = LoadAt<T>(from + i * stride);
+  static const auto gather = ForCpu<GatherBody<T>>();
+  gather(from, stride, n, out);
 }
 
 template <typename T>
 inline void Scatter(const Computed<T>* x, int64_t n, char* to, int64_t stride) {
-  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+  static const auto scatter = ForCpu<ScatterBody<T>>();
+  scatter(x, n, to, stride);
 }
 
 /*! \brief Elements that are computed with as they are stored, where they lie; others are gathered.
