@@ -59,11 +59,19 @@ def versions(names: Iterable[str] = DISTRIBUTIONS) -> dict[str, str]:
     return found
 
 
+def instructions() -> str:
+    """The most of a processor's vector instructions that operators have loops for."""
+    from mx.test_utils import cpu_level
+
+    level: str = cpu_level()
+    return {"avx2": "AVX2", "avx512": "AVX-512"}.get(level, level)
+
+
 def of_models(threads: int | None = None) -> str:
     """A line about a comparison of whole models: processor, threads and versions."""
     found = ", ".join(f"{name} {version}" for name, version in versions(MODELS).items())
     used = "" if threads is None else f"{threads} threads; "
-    return f"{processor()}; {used}{found}"
+    return f"{processor()} with {instructions()}; {used}{found}"
 
 
 def describe(command: str) -> dict[str, str]:

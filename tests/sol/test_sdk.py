@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "sol_plugin"
-USES = ["framework: ArrayModel True", "pass: ['snake']", "backend: True", "layer: True",
-        "gradient: True", "jit: True", "device: True"]  # fmt: skip
+USES = ["framework: ArrayModel True", "pass: ['snake']", "backend: ['snake']", "layer: True",
+        "gradient: True", "jit: True {'cc'}", "device: True"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

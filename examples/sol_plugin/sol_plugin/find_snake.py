@@ -27,11 +27,11 @@ def find(model: ir.Model) -> list[str]:
             made.type, made.shape, made.name = output.type, output.shape, output.name
             model.graph.insert_before(add, snake)
             output.replace_all_uses_with(made, replace_graph_outputs=True)
-            model.graph.remove(add)
+            model.graph.remove(add, safe=True)
             gone.append(add.name or "")
             for node in (square, sine):  # what nothing else uses goes, too
                 if not node.outputs[0].uses() and not node.outputs[0].is_graph_output():
-                    model.graph.remove(node)
+                    model.graph.remove(node, safe=True)
                     gone.append(node.name or "")
             model.opset_imports.setdefault(DOMAIN, VERSION)
             break
