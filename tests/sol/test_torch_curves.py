@@ -1,10 +1,12 @@
-"""Losses of trainings over 300 steps are those of torch."""
+"""Losses of trainings over 300 steps are those of torch, and what they have made deploys."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy
 import pytest
 import torch
 from sklearn.datasets import load_digits
@@ -12,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from mx import sol
+from tests.sol.deploy.loaded import Library
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 STEPS = 300
@@ -120,7 +123,7 @@ TRAININGS = {
 
 
 @pytest.mark.parametrize("name", TRAININGS)
-def test_losses_are_those_of_torch(name: str) -> None:
+def test_losses_are_those_of_torch(name: str, tmp_path: Path) -> None:
     make, batches, loss, optimizer_of, fused = TRAININGS[name]
     torch.manual_seed(0)
     model = make()
@@ -139,3 +142,13 @@ def test_losses_are_those_of_torch(name: str) -> None:
     assert wanted[-20:].mean() < 0.7 * wanted[:20].mean()
     if fused:
         assert step.fused == ("forward", "loss", "backward", "optimizer")
+    check_deployed(model.eval(), data[0][0].contiguous(), tmp_path)
+
+
+def check_deployed(model: nn.Module, x: torch.Tensor, folder: Path) -> None:
+    with torch.no_grad():
+        wanted = model(x).numpy()
+    made = sol.deploy(sol.optimize(model, x), path=folder, lib_name="trained")
+    found = numpy.zeros(wanted.shape, "float32")
+    assert Library(made.files[0]).call([x.numpy(), found]) == 0
+    numpy.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-4)
