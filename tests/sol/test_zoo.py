@@ -1,4 +1,4 @@
-"""Each pass, and each precision, on each of the modules of the benchmarks, in small sizes."""
+"""Each pass on each of the modules of the benchmarks, in small sizes, and each precision."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ ZOO: dict[str, tuple[Callable[[], nn.Module], Callable[[], Args]]] = {
     "mlp": (modules.mlp, lambda: (torch.randn(2, 784),)),
     "unet": (lambda: modules.UNet(4, 2), image(16)),
 }
+# Kernels of 8 bits are compiled for each layer, and EfficientNet has those of these two.
+PRECISE = [name for name in ZOO if name not in ("resnet50", "mobilenet_v2")]
 # By how much answers may differ, as a part of the largest.
 PRECISIONS = {"int8": 0.2, "bf16": 0.05}
 
@@ -71,7 +73,7 @@ def test_each_pass(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*computes in float32:mx.sol.SolWarning")
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", PRECISE)
 def test_each_precision(name: str, precision: str) -> None:
     module, args, wanted = made(name)
     fast = sol.optimize(module, *args, precision=precision)

@@ -29,8 +29,8 @@ def compiler(name: str) -> str:
     return name
 
 
-# The analyzer does not end for mobile and unet within minutes, and takes vectors of transformer, bf16
-# and choice for numbers of two bits.
+# The analyzer does not end for mobile and unet within minutes, and takes vectors of transformer,
+# bf16 and choice for numbers of two bits.
 @pytest.mark.parametrize(
     ("name", "command"),
     [
