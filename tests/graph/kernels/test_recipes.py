@@ -125,7 +125,7 @@ OF_LIBRARIES = {
     "a product of many terms and what is added": (
         "m = Gemm <transB = 1> (x, w, b) y = Gelu (m)",
         (16, 2048),
-        {"w": normal(1, 1024, 2048), "b": normal(2, 1024)},
+        {"w": normal(1, 1100, 2048), "b": normal(2, 1100)},
     ),
     "a GRU": (
         "t = Transpose <perm = [1,0,2]> (x) h, z = GRU <hidden_size = 8> (t, w, r)\n"
