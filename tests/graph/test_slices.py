@@ -152,34 +152,28 @@ def test_shapes_that_are_not_sliced():
     assert found == {1: 1, 5: 1, 6: 1, 16: 8}
 
 
-def test_weights_that_are_read_for_each_slice():
-    """A slice has so many rows that it takes long beside reading what no near cache holds."""
+# The width of a dense layer, and the slices of batches. Each slice reads all weights: it has
+# several rows for them, and so many that it takes long beside reading what no near cache holds.
+DENSE = {
+    "weights in a near cache": (500, {2: 1, 8: 1, 16: 2, 64: 8}),
+    "weights in no near cache": (600, {2: 1, 64: 1, 512: 1, 4096: 8}),
+}
+
+
+@pytest.mark.parametrize(("width", "expected"), DENSE.values(), ids=DENSE)
+def test_weights_that_are_read_for_each_slice(width, expected):
     model = build.model_of(
-        "g (float[N, 600] x) => (float[N, 600] y) { p = MatMul (x, w) \n y = Relu (p) }"
+        f"g (float[N, {width}] x) => (float[N, {width}] y) {{ p = MatMul (x, w) \n y = Relu (p) }}"
     )
-    model.graph.initializer.append(numpy_helper.from_array(normal(1, 600, 600) / 24, "w"))
+    model.graph.initializer.append(numpy_helper.from_array(normal(1, width, width) / 24, "w"))
     plan = Plan(Graph(onnx_ir.from_proto(model)))
     before = mx.get_num_threads()
     try:
         mx.set_num_threads(2)
-        found = {n: slices_of(plan, {"x": normal(n, n, 600)}) for n in (2, 64, 512, 4096)}
+        found = {n: slices_of(plan, {"x": normal(n, n, width)}) for n in expected}
     finally:
         mx.set_num_threads(before)
-    assert found == {2: 1, 64: 1, 512: 1, 4096: 8}
-
-
-def test_dense_layers_that_use_weights_once():
-    """A slice has several rows for each time that it reads the weights."""
-    model = build.model_of("g (float[N, 500] x) => (float[N, 500] y) { y = MatMul (x, w) }")
-    model.graph.initializer.append(numpy_helper.from_array(normal(1, 500, 500) / 24, "w"))
-    plan = Plan(Graph(onnx_ir.from_proto(model)))
-    before = mx.get_num_threads()
-    try:
-        mx.set_num_threads(2)
-        found = {n: slices_of(plan, {"x": normal(n, n, 500)}) for n in (2, 8, 16, 64)}
-    finally:
-        mx.set_num_threads(before)
-    assert found == {2: 1, 8: 1, 16: 2, 64: 8}
+    assert found == expected
 
 
 def test_a_chooser_that_measures_layers_as_they_are():
