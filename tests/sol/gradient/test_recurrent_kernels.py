@@ -1,4 +1,4 @@
-"""Kernels of GRU and of plain recurrent layers in training against what the operators mean."""
+"""Kernels of LSTM, GRU and plain recurrent layers in training against what the operators mean."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import numpy
 import pytest
 
+from mx.graph import Plan
+from mx.graph.lowering.onednn import _across
 from mx.sol.operators import OPERATORS
-from tests.sol.gradient.test_kernels import check, f, has_onednn
+from tests.sol.gradient.test_kernels import check, f, has_onednn, implementations, parsed
 
 pytestmark = pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
 DIRECTIONS = ["forward", "reverse", "bidirectional"]
@@ -33,6 +35,56 @@ def check_gradients(
     for missing in ((), (1,), (0,)) if are_given else ((),):
         those = [None if i in missing else one for i, one in enumerate(gradients)]
         check(name, [*those, *rest], attributes, "onednn", 5e-5)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("are_given", [False, True])
+@pytest.mark.parametrize(("steps", "batch", "hidden"), EXTENTS)
+def test_lstm(direction: str, are_given: bool, steps: int, batch: int, hidden: int) -> None:
+    count = 2 if direction == "bidirectional" else 1
+    attributes = {"direction": direction, "hidden_size": hidden}
+    x, w, r = f(steps, batch, 7), f(count, 4 * hidden, 7), f(count, 4 * hidden, hidden) / 8
+    given = [f(count, 8 * hidden), f(count, batch, hidden), f(count, batch, hidden)]
+    if not are_given:
+        given = [None, None, None]
+    inputs = [x, w, r, *given]
+    check("LSTMTraining", inputs, attributes, "onednn", 2e-5)
+    with numpy.errstate(all="ignore"):
+        y, last, _, saved = OPERATORS["LSTMTraining"].reference(*inputs, **attributes)
+    gradients = [f(*y.shape), f(*last.shape), f(*last.shape)]
+    for missing in ((), (1, 2), (0,)) if are_given else ((),):
+        those = [None if i in missing else one for i, one in enumerate(gradients)]
+        check("LSTMGrad", [*those, *inputs, y, saved], attributes, "onednn", 5e-5)
+
+
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_gradients_of_an_lstm_whose_rows_collide(
+    direction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLAS has products of it, which take no node that follows."""
+    monkeypatch.setattr(_across, "_cpu_level", lambda: "avx2")
+    count = 2 if direction == "bidirectional" else 1
+    steps, batch, hidden, width = 3, 8, 256, 24
+    attributes = {"direction": direction, "hidden_size": hidden}
+    inputs = [f(steps, batch, width), f(count, 4 * hidden, width), f(count, 4 * hidden, hidden) / 8]
+    given = f(count, 8 * hidden), f(count, batch, hidden), f(count, batch, hidden)
+    y, last, _, saved = OPERATORS["LSTMTraining"].reference(*inputs, *given, **attributes)
+    gradients = [f(*y.shape), f(*last.shape), f(*last.shape)]
+    arrays = [*gradients, *inputs, *given, y, saved]
+    check("LSTMGrad", arrays, attributes, "onednn", 5e-5)
+    names = [f"x{number}" for number in range(len(arrays))]
+    graph = parsed(
+        ", ".join(f"float{list(a.shape)} {name}" for a, name in zip(arrays, names, strict=True)),
+        "y",
+        f"""dx, dw = mxffi.sol.LSTMGrad<direction = "{direction}", hidden_size = {hidden}>(
+            {", ".join(names)})
+        y = Relu(dx)""",
+    )
+    plan = Plan(graph, optimize=False)
+    found = numpy.asarray(plan(*arrays)[0])
+    wanted = numpy.maximum(OPERATORS["LSTMGrad"].reference(*arrays, **attributes)[0], 0)
+    numpy.testing.assert_allclose(found, wanted, rtol=5e-5, atol=5e-5 * float(wanted.max()))
+    assert sum(name.startswith("blas") for name in implementations(plan, *arrays)) == 2 * count
 
 
 @pytest.mark.parametrize("before", [0, 1])
