@@ -132,8 +132,9 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
   if (const Function f = FindAt<T, CpuLevel::kAvx2>("v", name)) {
     using ExpOf =
         std::conditional_t<std::is_same_v<T, float>, avx2::ExpFloat, typename Narrow::Direct>;
-    if (is_sigmoid)
+    if (is_sigmoid) {
       return {f, &Narrow::template RunUnary<typename Narrow::template Sigmoid<ExpOf>>};
+    }
     if constexpr (std::is_same_v<T, float>) {
       if (std::strcmp(name, "exp") == 0) return {f, &Narrow::template RunUnary<avx2::ExpFloat>};
       if (std::strcmp(name, "tanh") == 0) return {f, &Narrow::template RunUnary<avx2::TanhFloat>};
