@@ -74,6 +74,7 @@ def step_of(contestant: str, name: str, batch: int, threads: int) -> Step:
     if contestant == OURS:
         run = sol.optimize(model, *args)
     elif contestant == COMPILED:
+        torch.compiler.reset()  # it stops compiling after eight models of one process otherwise
         run = torch.compile(model)
     optimizer = torch.optim.SGD(run.parameters(), lr=RATE, momentum=0.9)
 
