@@ -26,7 +26,7 @@ from .frameworks import Holder, Source
 from .frameworks._framework import Weight
 from .passes import PASSES, Removed, run
 from .schedule import Memory, memory_of
-from .tuning import Choices, Tuning, tune
+from .tuning import Choices, Tuner, Tuning, tune
 
 Shapes = tuple[tuple[int, ...], ...]
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -76,6 +76,8 @@ class Compiled:
         self._start: Start | None = None
         # What was measured of each version, for as long as the model is there.
         self._tunings: dict[Shapes | None, Tuning] = {}
+        # What measures the layers of plans of training.
+        self._tuner: Tuner | None = None
 
     @classmethod
     def with_options(
@@ -143,6 +145,20 @@ class Compiled:
             key = self._key(_shapes_of(arrays))
             self._tune(key, arrays, seconds, progress, again)
             return self._tunings.get(key)
+
+    def training_tuner(self) -> Tuner | None:
+        """What measures the layers of plans of training; None where they are not measured."""
+        if self.context.device_type != "cpu":
+            return None
+        with self._lock:
+            if self._tuner is None:
+                self._tuner = Tuner.by_config()
+            return self._tuner
+
+    def tune_training(self, tuner: Tuner) -> None:
+        """Has plans of training that are made from now on be made by this."""
+        with self._lock:
+            self._tuner = tuner
 
     def tuning(self, arrays: Sequence[Any]) -> Tuning | None:
         """What was measured for inputs of these shapes, if anything was."""
@@ -298,7 +314,7 @@ class Compiled:
             return None
         key = self._key(_shapes_of(arrays))
         graph, _ = self._optimized(key, exact)
-        expected = plan_of(graph).run(self.named(arrays))
+        expected = plan_of(graph, Choices()).run(self.named(arrays))
         errors = [0.0]
         for one, other in zip(self.run(arrays), expected, strict=True):
             told, right = (numpy.asarray(to_numpy(x), "float64") for x in (one, other))
@@ -340,7 +356,7 @@ class Compiled:
     def _plan_of(self, graph: Graph, key: Shapes | None) -> Plan:
         tuning = self._tunings.get(key)
         chosen = None if tuning is None else tuning.chosen
-        return plan_of(graph, chooser=Choices(chosen, self._has_start(key)))
+        return plan_of(graph, Choices(chosen, self._has_start(key)))
 
     # -- the next start --
 
@@ -367,7 +383,7 @@ class Compiled:
         chosen = None if tuning is None else tuning.chosen
 
         def make() -> Plan:
-            return plan_of(optimized()[0], chooser=Choices(chosen))
+            return plan_of(optimized()[0], Choices(chosen))
 
         plan = KeptPlan(compiled, [spec.name for spec in self.inputs], make)
         self._versions[key] = Version(graph, plan, optimized)

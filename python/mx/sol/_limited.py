@@ -15,6 +15,7 @@ from ._stops import remove_stops
 from .gradient import LimitError, Training, training
 from .passes import run
 from .schedule import training_memory
+from .tuning import Choices
 
 # How many limits between the most and the least that graphs take are tried.
 _ATTEMPTS = 6
@@ -44,8 +45,8 @@ def planned(
     outputs that `stores` names are written to inputs.
     """
     forward, backward = _behind(made.forward, passes), _behind(made.backward, passes)
-    given = _arrays(forward)
-    plan = plan_of(forward, stores=stores or {}, any_layout=made.saved)
+    given = arrays_for(forward)
+    plan = plan_of(forward, Choices(), stores=stores or {}, any_layout=made.saved)
     first = plan.compiled(given)
     if first is None:
         return None
@@ -56,15 +57,15 @@ def planned(
 
 
 def _backward(graph: Graph, layouts: Mapping[str, Any]) -> Any | None:
-    given = _arrays(graph)
+    given = arrays_for(graph)
     if layouts:
         try:
-            found = plan_of(graph, layouts=layouts).compiled(given)
+            found = plan_of(graph, Choices(), layouts=layouts).compiled(given)
         except GraphError:
             found = None
         if found is not None:
             return found
-    return plan_of(graph).compiled(given)
+    return plan_of(graph, Choices()).compiled(given)
 
 
 def _behind(graph: Graph, passes: Sequence[Pass]) -> Graph:
@@ -75,12 +76,13 @@ def _behind(graph: Graph, passes: Sequence[Pass]) -> Graph:
     return smaller
 
 
-def _arrays(graph: Graph) -> dict[str, Any]:
-    """Arrays for the inputs of a graph; those of floats take no memory as long as nobody writes."""
+def arrays_for(graph: Graph, of_floats: Callable[..., Any] = np.empty) -> dict[str, Any]:
+    """Arrays for the inputs of a graph: zeros, but for floats what `of_floats` makes; as np.empty
+    makes them, they take no memory as long as nobody writes."""
     found = {}
     for spec in graph.inputs:
         dtype = spec.dtype or "float32"
-        make = np.empty if "float" in dtype else np.zeros
+        make = of_floats if "float" in dtype else np.zeros
         found[spec.name] = make(_known(spec.shape), dtype=dtype)
     return found
 

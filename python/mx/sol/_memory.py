@@ -52,11 +52,11 @@ def _memory(parts: Sequence[Any], training: bool) -> Memory:
     return functools.reduce(operator.add, known)
 
 
-def memory_of_part(part: Any) -> Memory | None:
-    """That of inference of one part, which tells that of training, too, when it is printed; None
-    where it is not known."""
-    found = inference_memory(part.compiled)
-    other = functools.partial(_memory, [part], True)
+def memory_of_part(part: Any, training: bool = False) -> Memory | None:
+    """That of inference or of training of one part, which tells the other one, too, when it is
+    printed; None where it is not known."""
+    found = _training_memory(part) if training else inference_memory(part.compiled)
+    other = functools.partial(_memory, [part], not training)
     return None if found is None else replace(found, other=other)
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from ..context import Context
 from ..graph import Graph, PartitionedPlan, Plan
-from ..graph.lowering import BACKENDS, MKL, Chooser
+from ..graph.lowering import Chooser
 from ._config import config
 
 
-def plan_of(graph: Graph, **options: Any) -> Plan:
-    """A plan for the CPU; `options` are others of Plan."""
-    options.setdefault("chooser", Chooser((MKL, *BACKENDS)))
-    return Plan(graph, optimize=False, keep_nan=config["keep_nan"], **options)
+def plan_of(graph: Graph, chooser: Chooser, **options: Any) -> Plan:
+    """A plan for the CPU, of the backends that `chooser` asks; `options` are others of Plan."""
+    keep_nan = config["keep_nan"]
+    return Plan(graph, optimize=False, keep_nan=keep_nan, chooser=chooser, **options)
 
 
 def plan_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import warnings
@@ -10,6 +11,7 @@ from typing import Any
 
 import onnx_ir
 
+from .. import numpy as np
 from ..context import Context
 from ..graph import Graph, GraphError, Plan
 from ..graph.lowering._contents import to_numpy
@@ -17,13 +19,15 @@ from ..graph.lowering._lowering import row_major_plan
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
 from ._errors import SolWarning
-from ._limited import limited
+from ._limited import arrays_for, limited
 from ._plans import plan_of, plan_on
 from ._stops import remove_stops
 from ._text import layer_of
+from ._version import Optimized
 from .gradient import Training, training
 from .operators import DOMAIN
 from .passes import run
+from .tuning import Choices, Tuner, Tuning
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 OnCompiled = Callable[[Any], None]
@@ -57,13 +61,19 @@ class TrainingPlans:
         memory_limit: int | None = None,
         before_backward: Callable[[], None] | None = None,
         on_compiled: OnCompiled = keep_outputs,
+        tuner: Tuner | None = None,
     ) -> None:
         """`before_backward` is called before the backward pass is planned, and `on_compiled` with
-        each compiled plan on the CPU."""
+        each compiled plan on the CPU; `tuner` measures layers first."""
         self._context, self._passes, self._name = context, passes, graph.name
         self._before_backward, self._on_compiled = before_backward, on_compiled
+        self._tuner = tuner
         self._lock = threading.Lock()
-        self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
+        # On the CPU, by "forward" and "backward": plans, their graphs with what passes have removed
+        # of these, and what was measured of layers.
+        self.plans: dict[str, Plan] = {}
+        self.passed: dict[str, Optimized] = {}
+        self.tunings: dict[str, Tuning] = {}
         self.backward: Run = self._first_backward
         # The same for saved values that nobody reads again; None before the first backward pass,
         # and where that takes several plans.
@@ -111,38 +121,56 @@ class TrainingPlans:
 
     def _forward_runner(self, stores: Mapping[str, str]) -> Run:
         """What executes the forward pass first; the attribute gets the compiled plan then."""
-        graph = self._smaller(self.forward_graph)
+        graph = self._smaller("forward", self.forward_graph)
         if self._context.device_type != "cpu":
             return _elsewhere(graph, self._context, stores)
-        plan = plan_of(graph, stores=stores, any_layout=self.saved)
-        self.plans["forward"] = plan
+        given = None if self._tuner is None else arrays_for(graph, np.ones)
+        plan = self._plan("forward", graph, given, stores=dict(stores), any_layout=self.saved)
         self._planned_forward = self._planned(plan, "forward")
         return self._planned_forward
 
     def _backward_runner(self, arrays: Sequence[Any]) -> Run:
         """What executes the backward pass. It takes saved values in the layouts that they have."""
         assert self.backward_graph is not None
-        graph = self._smaller(self.backward_graph)
+        graph = self._smaller("backward", self.backward_graph)
         if self._context.device_type != "cpu":
             return _elsewhere(graph, self._context, {})
         layouts = self._planned_forward.layouts if self._planned_forward else {}
         names = self.backward_inputs
         layouts = {name: layout for name, layout in layouts.items() if name in names}
-        plan = plan_of(graph, layouts=layouts) if layouts else plan_of(graph)
-        compiled = _compiled(plan, arrays)
+        options = {"layouts": layouts} if layouts else {}
+        named = self.named(arrays)
+        plan = self._plan("backward", graph, named, **options)
+        compiled = _compiled(plan, named)
         if compiled is not None:
             self._on_compiled(compiled)
             warn_of_reference(plan, self._name)
-            self.plans["backward"] = plan
             self._share_memory(compiled)
             made: Run = compiled.run
             return made
         if not layouts:
-            self.plans["backward"] = plan
             return self._planned(plan, "backward")
-        plan = self.plans["backward"] = plan_of(graph)
+        plan = self.plans["backward"] = plan_of(graph, Choices())
         rows = {names.index(name): one for name, one in layouts.items()}
         return _Rows(rows, plan, self._name, self._on_compiled)
+
+    def _plan(
+        self, which: str, graph: Graph, inputs: Mapping[str, Any] | None, **options: Any
+    ) -> Plan:
+        """A plan of the forward or of the backward pass; inputs are to measure layers with."""
+        plan = None
+        if self._tuner is not None and inputs is not None:
+            # A GraphError: it takes several plans, which take no layouts.
+            with contextlib.suppress(GraphError):
+                self.tunings[which], plan = self._tuner.plan(graph, inputs, **options)
+        if plan is None:
+            plan = plan_of(graph, Choices(), **options)
+        self.plans[which] = plan
+        return plan
+
+    def named(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        """What `backward` is given, as plans take it."""
+        return dict(zip(self.backward_inputs, map(as_array, arrays), strict=True))
 
     def _planned(self, plan: Plan, attribute: str) -> Planned:
         tell = functools.partial(setattr, self, attribute)
@@ -160,17 +188,16 @@ class TrainingPlans:
         backward.share_memory(forward, pairs)
         self.last_backward = backward.run_last
 
-    def _smaller(self, graph: Graph) -> Graph:
+    def _smaller(self, which: str, graph: Graph) -> Graph:
         """A copy of a graph behind the passes."""
         smaller = graph.copy()
         remove_stops(smaller)
-        run(self._passes, smaller)
+        self.passed[which] = smaller, run(self._passes, smaller)
         return smaller
 
 
-def _compiled(plan: Plan, arrays: Sequence[Any]) -> Any | None:
+def _compiled(plan: Plan, named: Mapping[str, Any]) -> Any | None:
     """The one compiled plan for inputs in layouts of their own; None where there are several."""
-    named = dict(zip(plan.input_names, map(as_array, arrays), strict=True))
     try:
         return plan.compiled(named)
     except GraphError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ._config import config
 from ._optimize import parts_of
-from .tuning import Tuning
+from ._training_report import rehearsal
+from .tuning import Tuner, Tuning
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,11 @@ class Tunings:
 
 
 def tune(
-    model: Any, seconds: float | None = None, progress: bool | None = None, again: bool = False
+    model: Any,
+    seconds: float | None = None,
+    progress: bool | None = None,
+    again: bool = False,
+    training: bool = False,
 ) -> Tuning | Tunings:
     """Measures the backends for each layer of an optimized model, and has it use the best ones.
 
@@ -30,18 +36,28 @@ def tune(
     output, by default on terminals. Results are kept in the cache for the next start; with `again`
     they are measured again. What a model gives may differ in the last digits before and after.
 
-    TypeError for what `optimize` has not returned, ValueError for no time, NotImplementedError for
-    models on other devices than the CPU.
+    With `training` those of a step of training are measured, by the names "forward" and "backward",
+    each for half of the time. A module that is in no mode of training is looked at as `.train()`
+    has it. Nothing of the model is changed.
+
+    TypeError for what `optimize` has not returned, ValueError for no time and where no parameter
+    requires a gradient, NotImplementedError for models on other devices than the CPU, and for
+    training of models that sol.memory knows none of.
     """
     if seconds is not None and not isinstance(seconds, int | float):
         raise TypeError(f"sol.tune: seconds: expected a number, got {seconds!r}")
     if seconds is not None and not seconds > 0:
         raise ValueError(f"sol.tune: seconds: expected more than 0, got {seconds!r}")
-    if not isinstance(again, bool):
-        raise TypeError(f"sol.tune: again: expected True or False, got {again!r}")
+    for argument, value in (("again", again), ("training", training)):
+        if not isinstance(value, bool):
+            raise TypeError(f"sol.tune: {argument}: expected True or False, got {value!r}")
     most = float(config["tuning_seconds"] if seconds is None else seconds)
-    found = {}
+    found: dict[str, Tuning] = {}
     for name, part in parts_of(model, "tune"):
+        if training:
+            tunings = _tune_training(part, Tuner(most / 2, progress, again))
+            found.update((f"{name}.{which}".lstrip("."), one) for which, one in tunings.items())
+            continue
         part.refresh()  # for other threads, too, that run it meanwhile
         try:
             tuning = part.compiled.tune(most, progress, again)
@@ -51,3 +67,14 @@ def tune(
             raise NotImplementedError("sol.tune: only layers on the CPU are measured")
         found[name] = tuning
     return found[""] if list(found) == [""] else Tunings(found)
+
+
+def _tune_training(part: Any, tuner: Tuner) -> Mapping[str, Tuning]:
+    """Has an optimized model, or a part of one, train by plans that this makes."""
+    if part.compiled.context.device_type != "cpu":
+        raise NotImplementedError("sol.tune: only layers on the CPU are measured")
+    part.compiled.tune_training(tuner)
+    part.forget_training()
+    call = rehearsal(part, "tune")
+    call.backward(())
+    return call.plans.tunings

@@ -57,7 +57,13 @@ class Gradients:
         names = [spec.name for spec in graph.inputs]
         wanted = [names[n] for n in wrt]
         return TrainingPlans(
-            graph, wanted, compiled.context, compiled.passes, {}, compiled.memory_limit
+            graph,
+            wanted,
+            compiled.context,
+            compiled.passes,
+            {},
+            compiled.memory_limit,
+            tuner=compiled.training_tuner(),
         )
 
     def _with_weights(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
@@ -69,8 +75,8 @@ class GradientCall:
     """One call, until its gradients have been computed."""
 
     def __init__(self, plans: TrainingPlans, arrays: Sequence[Any], wrt: Sequence[int]) -> None:
-        self._plans, self._arrays, self._wrt = plans, [as_array(one) for one in arrays], wrt
-        made = plans.forward(self._arrays)
+        self.plans, self.arrays, self._wrt = plans, [as_array(one) for one in arrays], wrt
+        made = plans.forward(self.arrays)
         self._count = len(plans.outputs)
         self._made = list(made)
         self.outputs = [on_host(one) for one in made[: self._count]]
@@ -80,18 +86,27 @@ class GradientCall:
     @property
     def read_outputs(self) -> list[int]:
         """The numbers of the outputs whose elements `backward` reads."""
-        read = set(self._plans.backward_inputs)
-        return [n for n, spec in enumerate(self._plans.outputs) if spec.name in read]
+        read = set(self.plans.backward_inputs)
+        return [n for n, spec in enumerate(self.plans.outputs) if spec.name in read]
 
     def backward(self, grads: Sequence[Any]) -> list[Any]:
         """The gradients of all inputs and weights, for gradients of the outputs, of which None is
         zero, and those that are left out at the end. They are None for those that nothing depends
         on, or that were not asked for."""
-        plans = self._plans
-        found: list[Any] = [None] * len(self._arrays)
+        plans = self.plans
+        found: list[Any] = [None] * len(self.arrays)
         if plans.backward_graph is None or not plans.grads:
             return found
-        values = dict(zip(plans.inputs, self._arrays, strict=True))
+        made = dict(zip(plans.gradients, plans.backward(self.given(grads)), strict=True))
+        for n in self._wrt:
+            name = plans.grads.get(plans.inputs[n])
+            found[n] = None if name is None else on_host(made[name])
+        return found
+
+    def given(self, grads: Sequence[Any]) -> list[Any]:
+        """What the backward pass takes, for such gradients of the outputs."""
+        plans = self.plans
+        values = dict(zip(plans.inputs, self.arrays, strict=True))
         names = [spec.name for spec in plans.outputs]
         values.update(zip([*names, *plans.saved], self._made, strict=True))
         wanted = frozenset(plans.backward_inputs)
@@ -102,9 +117,4 @@ class GradientCall:
             if grad is None:
                 grad = numpy.zeros(output.shape, spec.dtype)
             values[f"grad.{spec.name}"] = as_array(grad)
-        given = [values[name] for name in plans.backward_inputs]
-        made = dict(zip(plans.gradients, plans.backward(given), strict=True))
-        for n in self._wrt:
-            name = plans.grads.get(plans.inputs[n])
-            found[n] = None if name is None else on_host(made[name])
-        return found
+        return [values[name] for name in plans.backward_inputs]

@@ -17,6 +17,9 @@ class Part:
     def forget(self) -> None:
         """Has the next call ask for its plan, as there is another one; this one does each time."""
 
+    def forget_training(self) -> None:
+        """Has the next step of training have its plans made anew."""
+
     def refresh(self) -> None:
         """Has the weights read again at the next call."""
         self.compiled.refresh()

@@ -12,6 +12,7 @@ import onnx_ir
 from ...graph import Graph, Plan
 from ...graph.lowering._node import attributes_of
 from ...graph.lowering._trial import operands
+from .._config import config
 from .._plans import plan_of
 from .._text import layer_of
 from ..jits import seconds_compiling
@@ -46,22 +47,24 @@ def tune(
     shown: bool | None = None,
     again: bool = False,
     records: bool = False,
+    **options: Any,
 ) -> tuple[Tuning, Plan]:
     """Tunes a graph behind the passes for the shapes of inputs; what it found out, and the plan.
 
     It measures for about `seconds`; what was kept before is not measured again unless `again`.
     `records` says whether the plan remembers of what it is made. `shown` is whether there is a
-    progress bar, None for on terminals. Models that take several plans are not tuned.
+    progress bar, None for on terminals. `options` are others of the plan, which may write to
+    inputs. Models that take several plans are not tuned.
     """
     begin, compiling = perf_counter(), seconds_compiling()
     kept = Kept()
-    key = key_of(_describe(graph, inputs))
+    key = key_of(_describe(graph, inputs, options))
     known = None if again else kept.model(key)
     if known is not None and known.is_enough(seconds):
-        return known, plan_of(graph, chooser=Choices(known.chosen, records))
+        return known, plan_of(graph, Choices(known.chosen, records), **options)
     recording = Recording(records)
     try:
-        plan = plan_of(graph, chooser=recording)
+        plan = plan_of(graph, recording, **options)
         compiled = plan.compiled(inputs)
         if compiled is None:
             return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
@@ -70,7 +73,7 @@ def tune(
         times = _seconds_by_step(compiled, inputs)
         run = sum(times.values())
         if plan.may_be_sliced(inputs):
-            untuned = plan_of(graph, chooser=Choices(records=records))
+            untuned = plan_of(graph, Choices(records=records), **options)
             in_slices = untuned.compiled(inputs)
             if in_slices is not None and in_slices.slices != 1:
                 plan, compiled = untuned, in_slices
@@ -95,7 +98,7 @@ def tune(
         if not chosen:
             break
         tried.append(chosen)
-        other = plan_of(graph, chooser=Choices(chosen, records))
+        other = plan_of(graph, Choices(chosen, records), **options)
         most = at_end / len(_MARGINS)
         before, after = _compare(compiled, other.compiled(inputs), inputs, most)
         tuning = replace(tuning, untuned=before, tuned=after, kept=after < before)
@@ -107,8 +110,37 @@ def tune(
     return tuning, plan
 
 
-def _describe(graph: Graph, inputs: Mapping[str, Any]) -> Iterator[Any]:
+class Tuner:
+    """Makes plans whose layers are measured before; what it has measured it remembers."""
+
+    def __init__(self, seconds: float, shown: bool | None = None, again: bool = False) -> None:
+        """See `tune`; the time is that for each plan."""
+        self._seconds, self._shown, self._again = seconds, shown, again
+        self._found: dict[str, Tuning] = {}
+
+    @classmethod
+    def by_config(cls) -> Tuner | None:
+        """One for what is tuned before it runs for the first time, if anything is."""
+        return cls(config["tuning_seconds"]) if config["autotune"] else None
+
+    def plan(self, graph: Graph, inputs: Mapping[str, Any], **options: Any) -> tuple[Tuning, Plan]:
+        """What was found out about a graph behind the passes, and its plan. Inputs may be written
+        to, if the options of the plan say so."""
+        key = key_of(_describe(graph, inputs, options))
+        known = self._found.get(key)
+        if known is not None:
+            return known, plan_of(graph, Choices(known.chosen), **options)
+        tuning, plan = tune(
+            graph, inputs, graph.name, self._seconds, self._shown, self._again, **options
+        )
+        self._found[key] = tuning
+        return tuning, plan
+
+
+def _describe(graph: Graph, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Any]:
     """What a graph computes, but for the elements of weights."""
+    layouts = {name: one.layout.text for name, one in options.get("layouts", {}).items()}
+    yield {**options, "layouts": layouts} if options else []
     yield [[name, tuple(array.shape), str(array.dtype)] for name, array in inputs.items()]
     yield sorted(graph.model.opset_imports.items())
     yield [value.name for value in graph.model.graph.outputs]
@@ -253,4 +285,4 @@ def _are_compared(count: int, before: float, after: float, is_late: bool) -> boo
     return count >= (least if is_late else _MOST_RUNS)
 
 
-__all__ = ["Progress", "tune"]
+__all__ = ["Progress", "Tuner", "tune"]

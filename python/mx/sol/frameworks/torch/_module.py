@@ -166,6 +166,11 @@ class Runner:
                 version = Trainer(compiled).made([one.new_empty(shape) for one, shape in given])
         return version.plans, version.state_inputs
 
+    def forget_training(self) -> None:
+        """Has the next call in training have its plans made anew."""
+        self.trainer.forget()
+        self.trains = None
+
     def forget(self) -> None:
         """Has the next call ask for its plan, as there is another one."""
         with self._lock:

@@ -12,15 +12,18 @@ import torch
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils import _pytree as pytree
 
+from .... import numpy as np
 from ....context import Context
 from ....graph import GraphError
 from ....graph.passes import Pass
 from ..._compiled import as_array
+from ..._limited import arrays_for
 from ..._plans import plan_of
 from ..._step import StepGraph, step_graph
 from ..._stops import remove_stops
 from ..._training import Planned, Run
 from ...passes import run
+from ...tuning import Choices, Tuner
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
 from ._loaded import prepare_training
@@ -71,6 +74,7 @@ class TrainingStep:
         self._whole = WithLoss(original, loss)
         self._original = original
         self._passes = tuple(passes)
+        self._tuner = model._sol.compiled.training_tuner() if is_optimized else Tuner.by_config()
         self._is_here = context.device_type == "cpu"
         self._known = Optimizer(optimizer) if type(optimizer) in KINDS else None
         self._plans: dict[Any, _StepPlan | Exception] = {}
@@ -174,7 +178,9 @@ class TrainingStep:
         known = self._known if signature is not None else None
         updates = {} if known is None else known.updates(names)
         made = step_graph(training.graph, wrt, training.stores, updates)
-        return _StepPlan(self._whole, training, made, self.optimizer, known, self._passes)
+        return _StepPlan(
+            self._whole, training, made, self.optimizer, known, self._passes, self._tuner
+        )
 
     def _in_torch(self, args: Any, kwargs: Any) -> Any:
         *inputs, target = args
@@ -209,12 +215,16 @@ class _StepPlan:
         optimizer: Any,
         known: Optimizer | None,
         passes: Sequence[Pass],
+        tuner: Tuner | None,
     ) -> None:
         self.is_current = training.constants.is_same
         graph = made.graph
         remove_stops(graph)
         run(passes, graph)
-        self.plan = plan_of(graph, stores=made.stores)
+        if tuner is None:
+            self.plan = plan_of(graph, Choices(), stores=made.stores)
+        else:
+            _, self.plan = tuner.plan(graph, arrays_for(graph, np.ones), stores=made.stores)
         tell = functools.partial(setattr, self, "_run")
         self._run: Run = Planned(self.plan, tell, graph.name, prepare_training)
         self._optimizer, self._known = optimizer, known

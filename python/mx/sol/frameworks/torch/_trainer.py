@@ -87,6 +87,11 @@ class Trainer:
         self._versions[key] = version
         return version
 
+    def forget(self) -> None:
+        """Has versions made anew for the next calls."""
+        with self._lock:
+            self._versions.clear()
+
     def _key(self, tensors: Sequence[Any]) -> Any:
         if not self._tree.is_same():
             raise TypeError(f"{self._source.name}: {self._tree.difference()}: optimize it again")
@@ -139,6 +144,7 @@ class Trainer:
             limit,
             give_back_code,
             prepare_training,
+            compiled.training_tuner(),
         )
         return Version(source.module, made, plans, wrt)
 
