@@ -7,8 +7,10 @@
 
 #include <mxnet/runtime/ndarray.h>
 
+#include <array>
 #include <cstddef>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -24,7 +26,7 @@ inline bool IsOnlyKept(const runtime::NDArray& array) noexcept {
  * \brief The large outputs of the plan that has run last, which its next run writes again where
  * nobody has them any more: the system clears new memory, which takes longer than to write it.
  *
- * Of one plan at a time, so that no more memory is kept than one run has asked for.
+ * Of one plan at a time, and of two runs, so that no more memory is kept than callers had at once.
  */
 class LargeOutputs {
  public:
@@ -43,12 +45,14 @@ class LargeOutputs {
       kept_.resize(count);
       plan_ = plan;
     }
-    runtime::NDArray& kept = kept_[index];
-    if (!IsOnlyKept(kept)) {
-      kept = runtime::NDArray();
-      kept = make();
+    // A caller that has a result until it has the next one gets both in turns.
+    std::array<runtime::NDArray, 2>& kept = kept_[index];
+    if (!IsOnlyKept(kept[0])) std::swap(kept[0], kept[1]);
+    if (!IsOnlyKept(kept[0])) {
+      kept[0] = runtime::NDArray();
+      kept[0] = make();
     }
-    return kept;
+    return kept[0];
   }
 
   /*! \brief Gives up what is kept for a plan. */
@@ -57,7 +61,7 @@ class LargeOutputs {
  private:
   std::mutex mutex_;
   const void* plan_{nullptr};
-  std::vector<runtime::NDArray> kept_;
+  std::vector<std::array<runtime::NDArray, 2>> kept_;
 };
 
 }  // namespace graph

@@ -143,3 +143,19 @@ def test_outputs_that_nobody_has_are_written_again(rows: int) -> None:
     del again
     (fresh,) = plan.run([given])
     assert view.tolist() == [6.0] * 64 and fresh.tolist() == kept.tolist()
+
+
+def test_large_outputs_come_in_turns_to_who_has_the_last_one() -> None:
+    rows = 16384
+    graph = graph_of(f"g (float[{rows},64] a) => (float[{rows},64] x) {{ x = Add(a, a) }}")
+    given = mx.np.ones((rows, 64), dtype="float32")
+    plan = Plan(graph).compiled({"a": given})
+    assert plan is not None
+    (last,) = plan.run([given])
+    pointers = set()
+    for n in range(2, 8):
+        (result,) = plan.run([given * n])
+        assert last.tolist()[0][0] == 2.0 * (n - 1)
+        pointers.add(numpy.asarray(result).ctypes.data)
+        last = result
+    assert len(pointers) == 2
