@@ -137,6 +137,19 @@ CASES = {
     },
     "top_k": (lambda x: tf.math.top_k(x, 2), X),
     "l2_loss": (nn.l2_loss, X),
+    "cross entropy of classes": (
+        lambda x: tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(
+            features=tf.reshape(x, [6, 4]), labels=[0, 3, 1, 2, 2, 0]
+        ),
+        X,
+    ),
+    "cross entropy of probabilities": (
+        lambda x, y: tf.raw_ops.SoftmaxCrossEntropyWithLogits(
+            features=tf.reshape(x, [6, 4]), labels=nn.softmax(tf.reshape(y, [6, 4]))
+        ),
+        X,
+        Y,
+    ),
     "reshape": (lambda x: tf.reshape(x, [4, -1]), X),
     "transpose": (lambda x: tf.transpose(x, [2, 0, 1]), X),
     "expand and squeeze": (lambda x: tf.squeeze(tf.expand_dims(x, 1)[:, :, :1], [1, 2]), X),
