@@ -14,21 +14,29 @@ def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike =
     """A function that does a step of training: `value = step(*inputs, target, **kwargs)`.
 
     It computes `loss(model(*inputs, **kwargs), target)`, a number, and its gradients, has the
-    optimizer do its step, and returns the loss. Parameters, buffers and what the optimizer keeps of
-    its own are changed in their own memory, so that `state_dict` of both is right at any time;
-    learning rates and other settings may change from step to step. Gradients are not kept.
+    optimizer do its step, and returns the loss. Learning rates and other settings may change from
+    step to step. Gradients are not kept.
 
     `model` is a `torch.nn.Module`, optimized or not, `loss` a function or a module, `optimizer` a
-    `torch.optim.Optimizer`. Steps of SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam
-    and RAdam are part of the plan; for other optimizers it gives the gradients, and calls
-    `optimizer.step()`. What the plan cannot have is executed by torch: a model or a loss that
-    cannot be exported, models and parameters with hooks, models that are wrapped for several
-    processes, gradients of arguments or of parameters outside the model.
-    The attribute `fused` of the function tells what the plan of the last
-    call had: of "forward", "loss", "backward" and "optimizer".
+    `torch.optim.Optimizer`. Parameters, buffers and what the optimizer keeps of its own are changed
+    in their own memory, so that `state_dict` of both is right at any time. Steps of SGD, Adam,
+    AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam and RAdam are part of the plan; for other
+    optimizers it gives the gradients, and calls `optimizer.step()`. What the plan cannot have is
+    executed by torch: a model or a loss that cannot be exported, models and parameters with hooks,
+    models that are wrapped for several processes, gradients of arguments or of parameters outside
+    the model. The attribute `fused` of the function tells what the plan of the last call had: of
+    "forward", "loss", "backward" and "optimizer".
+
+    Or `model` is a `keras.Model` on TensorFlow, optimized or not, `loss` what `compile` takes, and
+    `optimizer` a `keras.optimizers.Optimizer`. The loss is then that of Keras, `loss(target,
+    model(*inputs))`, its mean where it has one for each row, and what layers and weights add to it.
+    Variables are assigned to. Steps of SGD, Adam and AdamW are part of the plan, and what that
+    cannot have is executed by Keras: in a tf.function or a strategy, too, and where the optimizer
+    scales losses.
 
     A plan is made for each combination of shapes. Raises TypeError for what is no model or
-    optimizer, for an optimizer whose step needs a closure, and where the loss is no number.
+    optimizer, for an optimizer whose step needs a closure, and where the loss is no number;
+    ValueError for the name of no loss; NotImplementedError for models of other frameworks.
     """
     return reader_of(model, "training_step").training_step(
         model, loss, optimizer, _device.find(device), PASSES.enabled

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ...context import Context
+from ...graph.passes import Pass
 from ._framework import Framework, Source
 from .tensorflow import as_it_is
 
@@ -53,6 +55,15 @@ class Keras(Framework):
     ) -> Any:
         """The model itself, with a SolWarning."""
         return as_it_is(model, error)
+
+    def training_step(
+        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+    ) -> Any:
+        """See sol.training_step."""
+        _need_tensorflow()
+        from .tensorflow._step import TrainingStep
+
+        return TrainingStep(model, loss, optimizer, context, passes)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The model itself."""

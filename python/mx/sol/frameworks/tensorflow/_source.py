@@ -69,14 +69,16 @@ class TensorFlowSource(Source):
         """The same with nodes where the model ends gradients."""
         return self._noted(self.traced.graph_of(list(shapes), stops=True))
 
-    def parse_for_training(self, shapes: Sequence[Axes], training: bool = True) -> InTraining:
-        """What the model does in training, or, with the losses that layers add, in inference; axes
+    def parse_for_training(
+        self, shapes: Sequence[Axes], training: bool = True, losses: bool = True
+    ) -> InTraining:
+        """What the model does in training, or in inference, with the losses that layers add; axes
         that vary have names.
 
         GraphError for what cannot be imported, and for what it returns in training alone.
         """
         before = self.traced.outputs
-        graph = self.traced.graph_of(list(shapes), stops=True, training=training, losses=True)
+        graph = self.traced.graph_of(list(shapes), stops=True, training=training, losses=losses)
         self._check_structure(before)
         inner = graph.model.graph
         known = self.traced.variables()
@@ -89,7 +91,9 @@ class TensorFlowSource(Source):
             inner.inputs.remove(seed)
             inner.inputs.append(seed)
         written = tuple(filter(None, writes))
-        return InTraining(graph, weights, written, bool(seeds), self.traced.num_losses)
+        return InTraining(
+            graph, weights, written, bool(seeds), self.traced.num_losses if losses else 0
+        )
 
     def _check_structure(self, before: Any) -> None:
         """GraphError where a model returns another structure in training than in inference."""

@@ -1,0 +1,131 @@
+"""Optimizers of Keras whose steps can be nodes of a graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy
+
+from ..._step import Update
+
+# Whatever of an optimizer's settings has a value leaves its step to Keras.
+_UNSET = ("clipnorm", "global_clipnorm", "clipvalue", "use_ema", "gradient_accumulation_steps")
+
+
+class Optimizer:
+    """An optimizer of Keras, of which a graph does the step."""
+
+    operator: str
+    num_settings: int
+    attributes: Mapping[str, int] = {}
+
+    def __init__(self, optimizer: Any) -> None:
+        self._own = optimizer
+
+    def kept(self) -> Mapping[str, Sequence[Any]]:
+        """What it keeps of the shapes of variables: lists of variables, by a name for each."""
+        raise NotImplementedError
+
+    def numbers(self, rate: float, decay: float) -> list[float]:
+        """The settings of the step that comes now, for variables of which so much decays."""
+        raise NotImplementedError
+
+    def signature(self) -> tuple[Any, ...]:
+        """What its nodes depend on."""
+        return type(self).__name__, tuple(self.kept())
+
+    def updates(self, wanted: Mapping[str, Any]) -> dict[str, Update]:
+        """The nodes for variables, by the names of those."""
+        return {
+            name: Update(
+                self.operator,
+                f"settings.{self._decays(variable):d}",
+                self.num_settings,
+                tuple(f"{name}.{one}" for one in self.kept()),
+                self.attributes,
+            )
+            for name, variable in wanted.items()
+        }
+
+    def states_by_name(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """What it keeps, by the names that `updates` gives it."""
+        return {
+            f"{name}.{one}": every[self._own._get_variable_index(variable)]
+            for name, variable in wanted.items()
+            for one, every in self.kept().items()
+        }
+
+    def states(self, variables: Sequence[Any]) -> list[Any]:
+        """What it keeps for variables, in the order of the inputs of a graph."""
+        lists = self.kept().values()
+        index = self._own._get_variable_index
+        return [every[index(one)] for one in variables for every in lists]
+
+    def settings(self, variables: Sequence[Any]) -> list[Any]:
+        """The numbers for the step that comes now, in the order of the inputs of a graph."""
+        rate = float(self._own.learning_rate)
+        decay = float(self._own.weight_decay or 0.0)
+        groups = dict.fromkeys(map(self._decays, variables))
+        return [numpy.array(self.numbers(rate, decay if one else 0.0)) for one in groups]
+
+    def _decays(self, variable: Any) -> bool:
+        return bool(self._own.weight_decay and self._own._use_weight_decay(variable))
+
+
+class _SGD(Optimizer):
+    operator, num_settings, attributes = "SGDStep", 4, {"nesterov": 0, "maximize": 0}
+
+    def kept(self) -> Mapping[str, Sequence[Any]]:
+        return {"momentum": self._own.momentums} if self._own.momentum else {}
+
+    def numbers(self, rate: float, decay: float) -> list[float]:
+        # The operator has the learning rate outside of what is kept, as torch; Keras has it inside:
+        # m = momentum m - rate g, w = w + m.
+        momentum = float(self._own.momentum)
+        return [-1.0, momentum, 0.0, -rate] if momentum else [rate, 0.0, 0.0, 1.0]
+
+
+class _Adam(Optimizer):
+    operator, num_settings, attributes = "AdamStep", 7, {"decoupled": 1, "maximize": 0}
+
+    def kept(self) -> Mapping[str, Sequence[Any]]:
+        own = self._own
+        found = {"momentum": own._momentums, "velocity": own._velocities}
+        return {**found, "most": own._velocity_hats} if own.amsgrad else found
+
+    def numbers(self, rate: float, decay: float) -> list[float]:
+        own = self._own
+        t, beta1, beta2 = int(own.iterations) + 1, float(own.beta_1), float(own.beta_2)
+        bias = math.sqrt(1 - beta2**t)
+        # The operator divides the root of the velocity by the bias before it adds epsilon, as
+        # torch; Keras adds it as it is.
+        return [rate, beta1, beta2, own.epsilon / bias, decay, 1 - beta1**t, bias]
+
+
+_KINDS: dict[type, Callable[[Any], Optimizer]] = {
+    keras.optimizers.SGD: _SGD,
+    keras.optimizers.Adam: _Adam,
+    keras.optimizers.AdamW: _Adam,
+}
+
+
+def optimizer_of(optimizer: Any, variables: Sequence[Any]) -> Optimizer | None:
+    """The optimizer for these variables of Keras, which it is built for if it is not yet; None
+    where Keras has to do its step."""
+    kind = _KINDS.get(type(optimizer))
+    if kind is None or any(getattr(optimizer, name, None) for name in _UNSET):
+        return None
+    if kind is _SGD and (optimizer.nesterov or optimizer.weight_decay):
+        return None
+    if any(one.constraint is not None or one.overwrite_with_gradient for one in variables):
+        return None
+    if not optimizer.built:
+        optimizer.build(variables)
+    try:
+        optimizer._check_variables_are_known(variables)
+    except ValueError:
+        return None  # which its own step tells
+    return kind(optimizer)

@@ -1,0 +1,248 @@
+"""Steps of training of a model of Keras: its loss, its gradients, and the optimizer's step."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+from tensorflow import nest
+
+from .... import numpy as np
+from ....context import Context
+from ....graph import GraphError
+from ....graph.passes import Pass
+from ....importers.tensorflow._trace import is_array
+from ..._limited import arrays_for
+from ..._plans import plan_of
+from ..._step import StepGraph, step_graph
+from ..._stops import remove_stops
+from ..._training import Planned, Run
+from ...passes import run
+from ...tuning import Choices, Tuner
+from .._framework import InTraining
+from ._arrays import tensor_of
+from ._keras import OptimizedModel
+from ._optimizers import Optimizer, optimizer_of
+from ._seeds import draw_seed
+from ._source import TensorFlowSource
+
+# Those of tf.Variable take four times as long, for what only tapes and graphs need.
+_read, _assign = tf.raw_ops.ReadVariableOp, tf.raw_ops.AssignVariableOp
+# Plans that are kept; of more the oldest go.
+_MOST = 8
+_ALL = ("forward", "loss", "backward", "optimizer")
+
+
+class WithLoss(keras.Model):  # type: ignore[misc]
+    """A model and a loss of what it returns, with the losses that layers and weights add."""
+
+    def __init__(self, model: Any, loss: Callable[..., Any]) -> None:
+        super().__init__(name=model.name, autocast=False)
+        self.inner, self.loss_of = model, loss
+        self.built = True
+
+    def call(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
+        """The loss, a number; the target is the last argument."""
+        *inputs, target = args
+        value = tf.reduce_mean(
+            self.loss_of(target, self.inner(*inputs, training=training, **kwargs))
+        )
+        return tf.add_n([value, *(tf.cast(one, value.dtype) for one in self.inner.losses)])
+
+
+class TrainingStep:
+    """See sol.training_step. One thread at a time may call it."""
+
+    def __init__(
+        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+    ) -> None:
+        if not isinstance(optimizer, keras.optimizers.Optimizer):
+            kind = type(optimizer).__name__
+            raise TypeError(
+                f"sol.training_step: optimizer: expected a keras.optimizers.Optimizer, got {kind}"
+            )
+        is_optimized = isinstance(model, OptimizedModel)
+        if is_optimized and model._sol.compiled.memory_limit is not None:
+            raise ValueError(
+                "sol.training_step: model: expected one without a memory_limit, which a step in one"
+                " plan does not keep: train it by `fit`"
+            )
+        self._model, self.optimizer = model, optimizer
+        # None where an optimized model is of another framework.
+        original = getattr(model, "original", None) if is_optimized else model
+        self._is_here = context.device_type == "cpu" and original is not None
+        function = _loss_of(loss)
+        self._whole = WithLoss(model if original is None else original, function)
+        self._of_model = WithLoss(model, function)
+        self._passes = tuple(passes)
+        self._tuner = model._sol.compiled.training_tuner() if is_optimized else Tuner.by_config()
+        self._plans: dict[Any, _StepPlan | None] = {}
+        self._lock = threading.Lock()
+        self.fused: tuple[str, ...] = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The loss of a step that it does."""
+        if len(args) < 2:
+            raise TypeError("sol.training_step: expected arguments of the model and a target")
+        leaves = nest.flatten((args, kwargs))
+        arrays = [one for one in leaves if is_array(one)]
+        if self._is_left_to_keras(arrays):
+            return self._in_keras(args, kwargs)
+        tensors = [tf.convert_to_tensor(one) for one in arrays]
+        optimizer = optimizer_of(self.optimizer, self._model.trainable_variables)
+        others = [one for one in leaves if not is_array(one)]
+        key = (
+            str(nest.map_structure(lambda one: "*" if is_array(one) else one, (args, kwargs))),
+            tuple((tuple(one.shape), one.dtype) for one in tensors),
+            tuple(map(repr, others)),
+            tuple(layer.trainable for layer in self._whole._flatten_layers()),
+            tuple(map(id, self._model.trainable_variables)),
+            None if optimizer is None else optimizer.signature(),
+        )
+        if key not in self._plans:
+            with self._lock:
+                self._keep(key, self._made(args, kwargs, optimizer))
+        plan = self._plans[key]
+        if plan is None:
+            return self._in_keras(args, kwargs)
+        self.fused = _ALL if optimizer is not None else _ALL[:3]
+        return plan(tensors, optimizer, self.optimizer)
+
+    def _is_left_to_keras(self, arrays: Sequence[Any]) -> bool:
+        return (
+            not self._is_here
+            or not tf.executing_eagerly()
+            or any(map(tf.is_symbolic_tensor, arrays))
+            or tf.distribute.has_strategy()
+            # They scale the loss.
+            or isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer)
+            or self.optimizer.loss_scale_factor is not None
+        )
+
+    def _keep(self, key: Any, plan: _StepPlan | None) -> None:
+        while len(self._plans) >= _MOST:
+            del self._plans[next(iter(self._plans))]
+        self._plans[key] = plan
+
+    def _made(self, args: Any, kwargs: Any, optimizer: Optimizer | None) -> _StepPlan | None:
+        """None where Keras has to do the step."""
+        source = TensorFlowSource(self._whole, args, kwargs)
+        assert source.example is not None
+        try:
+            shapes = [tuple(one.shape) for one in source.example]
+            form = source.parse_for_training(shapes, losses=False)
+            trained = self._model.trainable_variables
+            return _StepPlan(source, form, trained, optimizer, self._passes, self._tuner)
+        except (GraphError, NotImplementedError):
+            return None  # what is wrong with the model its own call tells
+
+    def _in_keras(self, args: Any, kwargs: Any) -> Any:
+        with tf.GradientTape() as tape:
+            value = self._of_model(*args, training=True, **kwargs)
+            scaled = self.optimizer.scale_loss(value)
+        trained = self._model.trainable_variables
+        self.optimizer.apply(tape.gradient(scaled, [one.value for one in trained]), trained)
+        self.fused = ("forward", "backward") if isinstance(self._model, OptimizedModel) else ()
+        return value
+
+
+def _loss_of(loss: Any) -> Callable[..., Any]:
+    """A loss as `compile` takes it: a function, a keras.losses.Loss or the name of one."""
+    try:
+        found = keras.losses.get(loss)
+    except ValueError as error:
+        raise ValueError(f"sol.training_step: loss: {error}") from None
+    if not callable(found):
+        kind = type(loss).__name__
+        raise TypeError(f"sol.training_step: loss: expected a loss of Keras, got {kind}")
+    made: Callable[..., Any] = found
+    return made
+
+
+class _StepPlan:
+    """A step for arguments of known shapes."""
+
+    def __init__(
+        self,
+        source: TensorFlowSource,
+        form: InTraining,
+        trained: Sequence[Any],
+        optimizer: Optimizer | None,
+        passes: Sequence[Pass],
+        tuner: Tuner | None,
+    ) -> None:
+        variables = source.traced.variables()
+        self._variables = [variables[name] for name in form.weights]
+        self._has_seed = form.has_seed
+        names = {id(variables[name]): name for name in form.weights}
+        wanted = {names[id(one.value)]: one for one in trained if id(one.value) in names}
+        specs = [spec.name for spec in form.graph.outputs]
+        stores = dict(zip(specs[1:], form.writes, strict=True))
+        updates = {} if optimizer is None else optimizer.updates(wanted)
+        made = step_graph(form.graph, list(wanted), stores, updates)
+        graph = made.graph
+        remove_stops(graph)
+        run(passes, graph)
+        if tuner is None:
+            plan = plan_of(graph, Choices())
+        else:
+            _, plan = tuner.plan(graph, arrays_for(graph, np.ones))
+        tell = functools.partial(setattr, self, "_run")
+        # Outputs are kept by variables until the next step, and their memory is used again then.
+        self._run: Run = Planned(plan, tell, graph.name, lambda compiled: None)
+        self._updated = [wanted[name] for name in made.updated]
+        self._without = [one for one in trained if id(one.value) not in names]
+        self._targets = _targets(made, variables, wanted, optimizer)
+
+    def __call__(
+        self, tensors: Sequence[Any], optimizer: Optimizer | None, keras_optimizer: Any
+    ) -> Any:
+        """The loss; variables are assigned to when all is computed."""
+        given = [*tensors, *map(_elements, self._variables)]
+        if self._has_seed:
+            given.append(draw_seed())
+        if optimizer is not None:
+            given += [_elements(one.value) for one in optimizer.states(self._updated)]
+            given += optimizer.settings(self._updated)
+        loss, *others = map(tensor_of, self._run(given))
+        gradients: list[tuple[Any, Any]] = []
+        for target, value in zip(self._targets, others, strict=True):
+            if isinstance(target, tf.Variable):
+                _assign(resource=target.handle, value=tf.cast(value, target.dtype))
+            else:
+                gradients.append((value, target))
+        if optimizer is not None:
+            keras_optimizer.iterations.assign_add(1)
+        else:
+            gradients += [(None, one) for one in self._without]
+            keras_optimizer.apply_gradients(gradients)
+        return loss
+
+
+def _elements(variable: Any) -> Any:
+    """An array in the memory of a variable, which stays as it is when the variable gets another."""
+    return _read(resource=variable.handle, dtype=variable.dtype)._numpy_internal()
+
+
+def _targets(
+    made: StepGraph,
+    variables: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    optimizer: Optimizer | None,
+) -> list[Any]:
+    """What the outputs behind the loss are for: variables that they are assigned to, or those of
+    Keras that they are gradients for."""
+    states = {} if optimizer is None else optimizer.states_by_name(wanted)
+    gradients = {output: wanted[name] for name, output in made.gradients.items()}
+    found = []
+    for spec in made.graph.outputs[1:]:
+        if spec.name in gradients:
+            found.append(gradients[spec.name])
+        else:
+            name = made.stores[spec.name]
+            found.append(states[name].value if name in states else variables[name])
+    return found

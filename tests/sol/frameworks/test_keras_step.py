@@ -1,0 +1,192 @@
+"""Steps of training of models of Keras: the same losses and weights as Keras's own steps."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from mx import sol
+from tests.importers.tensorflow.running import keras, tf
+
+ALL = ("forward", "loss", "backward", "optimizer")
+STEPS = 5
+
+
+def dense():
+    """With losses of weights and of what layers give."""
+    return [
+        keras.Input((12,)),
+        keras.layers.Dense(16, activation="relu", kernel_regularizer="l2"),
+        keras.layers.Dense(3, activity_regularizer="l1"),
+    ]
+
+
+def convolutions():
+    return [
+        keras.Input((8, 8, 3)),
+        keras.layers.Conv2D(4, 3, activation="relu"),
+        keras.layers.BatchNormalization(),
+        keras.layers.MaxPool2D(),
+        keras.layers.Flatten(),
+        keras.layers.Dense(3),
+    ]
+
+
+MODELS = {"dense": (dense, (12,)), "convolutions": (convolutions, (8, 8, 3))}
+
+
+def made(name: str):
+    """The same model each time, a batch, and classes for it."""
+    keras.utils.set_random_seed(0)
+    layers, shape = MODELS[name]
+    x = numpy.random.default_rng(1).random((6, *shape), "float32")
+    return keras.Sequential(layers()), x, numpy.arange(6) % 3
+
+
+def of_classes():
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def squares(target, found):
+    """A function as users write them: a number for each row."""
+    return tf.reduce_mean(tf.square(tf.one_hot(target, 3) - found), -1)
+
+
+def scheduled():
+    rate = keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
+    return keras.optimizers.SGD(rate, momentum=0.9)
+
+
+def excluding():
+    optimizer = keras.optimizers.AdamW(0.01, weight_decay=0.1)
+    optimizer.exclude_from_weight_decay(var_names=["bias"])
+    return optimizer
+
+
+# Optimizers, and whether the plan has their step.
+OPTIMIZERS = {
+    "SGD": (lambda: keras.optimizers.SGD(0.05), True),
+    "momentum": (lambda: keras.optimizers.SGD(0.05, momentum=0.9), True),
+    "schedule": (scheduled, True),
+    "Adam": (lambda: keras.optimizers.Adam(0.01), True),
+    "amsgrad": (lambda: keras.optimizers.Adam(0.01, amsgrad=True), True),
+    "AdamW": (excluding, True),
+    "Nesterov": (lambda: keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True), False),
+    "clipped": (lambda: keras.optimizers.Adam(0.01, clipnorm=0.1), False),
+    "RMSprop": (lambda: keras.optimizers.RMSprop(0.01), False),
+}
+
+
+def by_keras(model, loss, optimizer, x, y) -> list[float]:
+    losses = []
+    for _ in range(STEPS):
+        with tf.GradientTape() as tape:
+            value = tf.reduce_mean(loss(y, model(x, training=True))) + sum(model.losses)
+        variables = model.trainable_variables
+        optimizer.apply(tape.gradient(value, variables), variables)
+        losses.append(float(value))
+    return losses
+
+
+def assert_same(model, other, optimizer, another) -> None:
+    for one, two in zip(model.variables, other.variables, strict=True):
+        numpy.testing.assert_allclose(one.numpy(), two.numpy(), rtol=1e-3, atol=1e-4)
+    assert int(optimizer.iterations) == int(another.iterations)
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_are_those_of_keras(name, kind) -> None:
+    make, is_fused = OPTIMIZERS[kind]
+    optimizers = make(), make()
+    model, x, y = made(name)
+    expected = by_keras(model, of_classes(), optimizers[0], x, y)
+    other, _, _ = made(name)
+    step = sol.training_step(other, of_classes(), optimizers[1])
+    found = [float(step(x, y)) for _ in range(STEPS)]
+    numpy.testing.assert_allclose(found, expected, rtol=1e-3)
+    assert_same(other, model, optimizers[1], optimizers[0])
+    assert step.fused == (ALL if is_fused else ALL[:3])
+
+
+LOSSES = {
+    "name": "sparse_categorical_crossentropy",
+    "function": squares,
+    "probabilities": lambda y, z: keras.losses.categorical_crossentropy(
+        tf.one_hot(y, 3), z, from_logits=True
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_losses(kind) -> None:
+    model, x, y = made("dense")
+    optimizers = keras.optimizers.SGD(0.05), keras.optimizers.SGD(0.05)
+    expected = by_keras(model, keras.losses.get(LOSSES[kind]), optimizers[0], x, y)
+    other, _, _ = made("dense")
+    step = sol.training_step(other, LOSSES[kind], optimizers[1])
+    numpy.testing.assert_allclose([float(step(x, y)) for _ in range(STEPS)], expected, rtol=1e-3)
+    assert step.fused == ALL
+
+
+def test_an_optimized_model_and_one_that_changes() -> None:
+    """A step has the weights of now, batches of other sizes, and what is trained of now."""
+    model, x, y = made("convolutions")
+    other, _, _ = made("convolutions")
+    fast = sol.optimize(other, x)
+    optimizers = [keras.optimizers.SGD(0.05, momentum=0.9) for _ in range(2)]
+    step = sol.training_step(fast, of_classes(), optimizers[1])
+    for one in (model, other):
+        one.layers[0].kernel.assign(one.layers[0].kernel * 2)
+    expected = by_keras(model, of_classes(), optimizers[0], x[:4], y[:4])
+    found = [float(step(x[:4], y[:4])) for _ in range(STEPS)]
+    numpy.testing.assert_allclose(found, expected, rtol=1e-3)
+    assert step.fused == ALL
+    # What was read of a variable stays as it was when the next step is done.
+    before = other.layers[0].kernel.value.value()
+    copy = before.numpy().copy()
+    model.layers[0].trainable = other.layers[0].trainable = False
+    expected = by_keras(model, of_classes(), optimizers[0], x, y)
+    found = [float(step(x, y)) for _ in range(STEPS)]
+    numpy.testing.assert_allclose(found, expected, rtol=1e-3)
+    numpy.testing.assert_array_equal(before.numpy(), copy)
+    numpy.testing.assert_array_equal(other.layers[0].kernel.numpy(), copy)
+    numpy.testing.assert_allclose(fast(x).numpy(), model(x).numpy(), rtol=1e-3, atol=1e-3)
+
+
+def unknown(target, found):
+    """A loss that no graph can have."""
+    return tf.py_function(lambda a: a, [tf.reduce_mean(found)], tf.float32) + tf.reduce_mean(found)
+
+
+def test_what_a_plan_cannot_have_keras_does() -> None:
+    model, x, y = made("dense")
+    optimizers = keras.optimizers.SGD(0.05), keras.optimizers.SGD(0.05)
+    expected = by_keras(model, unknown, optimizers[0], x, y)
+    other, _, _ = made("dense")
+    step = sol.training_step(other, unknown, optimizers[1])
+    numpy.testing.assert_allclose([float(step(x, y)) for _ in range(STEPS)], expected, rtol=1e-3)
+    assert step.fused == ()
+    assert_same(other, model, optimizers[1], optimizers[0])
+
+
+ERRORS = {
+    "no optimizer": (lambda m: (m, "mse", "sgd"), TypeError, "optimizer: expected a keras.optim"),
+    "no loss": (lambda m: (m, 3, keras.optimizers.SGD()), ValueError, "loss: .*3"),
+    "unknown loss": (lambda m: (m, "mze", keras.optimizers.SGD()), ValueError, "loss: .*mze"),
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_errors(kind) -> None:
+    make, error, text = ERRORS[kind]
+    model, x, y = made("dense")
+    with pytest.raises(error, match=f"sol.training_step: {text}"):
+        sol.training_step(*make(model))(x, y)
+
+
+def test_a_step_needs_a_target() -> None:
+    model, x, _ = made("dense")
+    step = sol.training_step(model, "mse", keras.optimizers.SGD())
+    with pytest.raises(TypeError, match="expected arguments of the model and a target"):
+        step(x)
