@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy
 import pytest
 import torch
+from torch import nn
 
 from mx import sol
 from tests.graph.build import graph_of
@@ -69,3 +72,71 @@ def test_weights_that_are_trained(load_refacc, updates) -> None:
     state = ctx.configure()
     expected = ("2", "9") if updates == "1" else ("11", "0")
     assert (state["compiled"], state["updated"]) == expected
+
+
+# What a device executes, and how the report tells that of the network below.
+DEVICES = [
+    ("!Conv", "sun: 3 of 4 nodes; on cpu: Conv x1"),
+    ("Conv", "sun: 1 of 4 nodes; on cpu: Relu x1, Reshape x1, Gemm x1"),
+    ("!Relu,Gemm", "sun: 2 of 4 nodes; on cpu: Relu x1, Gemm x1"),
+]
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 5)
+    return nn.Sequential(*layers)
+
+
+@pytest.mark.filterwarnings("ignore::mx.AccPlacementWarning")
+@pytest.mark.parametrize(("nodes", "placement"), DEVICES)
+def test_devices_that_lack_operators(load_refacc, nodes, placement) -> None:
+    """Weights of the CPU's part and of the device's are both those that the model has now."""
+    ctx = load_refacc("sun", NODES=nodes)
+    model, x = network().eval(), torch.linspace(-1, 2, 5 * 3 * 36).reshape(5, 3, 6, 6)
+    fast = sol.optimize(model, x[:2], device=ctx, vdims=[True, 6, 6])
+    for changed in ([], [0], [3], [0, 3]):
+        before = model(x).detach()
+        optimizer = torch.optim.SGD([*model[0].parameters(), *model[3].parameters()], 0.01)
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        for layer in {0, 3}.difference(changed):
+            model[layer].zero_grad()
+        optimizer.step()
+        for rows in (2, 5):
+            with torch.no_grad():
+                torch.testing.assert_close(fast(x[:rows]), model(x[:rows]))
+        assert torch.equal(before, model(x)) == (not changed)
+        assert sol.report(fast).placement == placement
+    assert ctx.configure()["violations"] == "0"
+
+
+@pytest.mark.filterwarnings("ignore::mx.AccPlacementWarning")
+@pytest.mark.parametrize("nodes", [nodes for nodes, _ in DEVICES])
+def test_training_on_devices_that_lack_operators(load_refacc, nodes) -> None:
+    """By autograd, and by a step of training; gradients of the input, too."""
+    ctx = load_refacc("sun", NODES=nodes)
+    model = nn.Sequential(nn.BatchNorm2d(3), *network())
+    other, x = copy.deepcopy(model), torch.linspace(-1, 2, 2 * 3 * 36).reshape(2, 3, 6, 6)
+    fast = sol.optimize(model, x, device=ctx)
+    optimizers = [torch.optim.SGD(one.parameters(), 0.01, momentum=0.9) for one in (model, other)]
+    for _ in range(3):
+        grads = []
+        for one, optimizer in zip((fast, other), optimizers, strict=True):
+            given = x.clone().requires_grad_()
+            optimizer.zero_grad()
+            one(given).square().mean().backward()
+            optimizer.step()
+            grads.append(given.grad)
+        torch.testing.assert_close(*grads)
+    step = sol.training_step(fast, nn.functional.mse_loss, optimizers[0], device=ctx)
+    target = torch.ones(2, 5)
+    optimizers[1].zero_grad()
+    loss = nn.functional.mse_loss(other(x), target)
+    loss.backward()
+    optimizers[1].step()
+    torch.testing.assert_close(step(x, target), loss.detach())
+    for name, value in other.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], value, msg=name)
+    state = ctx.configure()
+    assert int(state["runs"]) >= 4 and state["violations"] == "0"
