@@ -82,11 +82,27 @@ case(
     numpy.array(0.6),
     torch=lambda x, a, b: A.minimum(A.maximum(x, a), b),
 )
-case("DequantizeLinear", ints(1, 5, 7).astype("uint8"), h())
+case("DequantizeLinear", ints(1, 5, 7).astype("uint8"), h(), torch=lambda x, s: x * s)
 BYTES = (numpy.arange(24) * 5 % 17).astype("int8").reshape(2, 3, 4)
-case("DequantizeLinear", BYTES, h(3), BYTES[0, :, 0])
-case("DequantizeLinear", BYTES, h(4), axis=-1)
-case("DequantizeLinear", BYTES, h(2, 2, 4), BYTES[:, :2], axis=1, block_size=2)
+case(
+    "DequantizeLinear",
+    BYTES,
+    h(3),
+    BYTES[0, :, 0],
+    torch=lambda x, s, z: (x.int() - z.int()[:, None]) * s[:, None],
+)
+case("DequantizeLinear", BYTES, h(4), axis=-1, torch=lambda x, s: x * s)
+case(
+    "DequantizeLinear",
+    BYTES,
+    h(2, 2, 4),
+    BYTES[:, :2],
+    axis=1,
+    block_size=2,
+    torch=lambda x, s, z: (
+        (x.int() - z.int().repeat_interleave(2, 1)[:, :3]) * s.repeat_interleave(2, 1)[:, :3]
+    ),
+)
 
 case(
     "ReduceSum", r(2, 3, 2), ints(0, 2), constant=(1,), keepdims=0, torch=lambda x, n: x.sum((0, 2))
@@ -118,17 +134,52 @@ case("ReduceL2", r(2, 3), ints(0), constant=(1,), keepdims=0, torch=lambda x, n:
 case("ReduceSumSquare", r(2, 3), torch=lambda x: (x * x).sum())
 case("ReduceLogSum", p(2, 3), ints(1), constant=(1,), torch=lambda x, n: x.sum(1).log())
 case("ReduceLogSumExp", r(2, 3), ints(1), constant=(1,), torch=lambda x, n: x.logsumexp(1))
-for operator in ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSumExp"):
+for operator, function in (
+    ("Sum", A.sum),
+    ("Mean", A.mean),
+    ("Max", A.amax),
+    ("Min", A.amin),
+    ("Prod", lambda x, axes: x.prod(-1).prod(0)),
+    ("L1", lambda x, axes: x.norm(1, axes)),
+    ("L2", lambda x, axes: x.norm(2, axes)),
+    ("LogSumExp", A.logsumexp),
+):
     # Along axes that are computed.
     for kept in (0, 1):
-        case(f"Reduce{operator}", u(2, 3, 2), ints(0, -1), keepdims=kept)
+        case(
+            f"Reduce{operator}",
+            u(2, 3, 2),
+            ints(0, -1),
+            keepdims=kept,
+            torch=lambda x, n, function=function: function(x, (0, -1)),
+        )
 case("ReduceProd", _zeros, ints(1), keepdims=0, torch=lambda x, n: x.prod(1))
-case("CumSum", r(2, 3), ints(1)[0], exclusive=1, reverse=1)
+case(
+    "CumSum",
+    r(2, 3),
+    ints(1)[0],
+    exclusive=1,
+    reverse=1,
+    torch=lambda x, n: x.flip(1).cumsum(1).flip(1) - x,
+)
 case("CumSum", r(2, 3), ints(0)[0], torch=lambda x, n: x.cumsum(0))
 case("CumProd", p(2, 3), ints(1)[0], torch=lambda x, n: x.cumprod(1))
-case("CumProd", p(2, 3), ints(1)[0], exclusive=1)
+case(
+    "CumProd",
+    p(2, 3),
+    ints(1)[0],
+    exclusive=1,
+    torch=lambda x, n: F.pad(x[:, :2] - 1, (1, 0)).add(1).cumprod(1),
+)
 case("CumProd", _zeros, ints(1)[0], torch=lambda x, n: x.cumprod(1))
-case("CumProd", _zeros, ints(0)[0], exclusive=1, reverse=1)
+case(
+    "CumProd",
+    _zeros,
+    ints(0)[0],
+    exclusive=1,
+    reverse=1,
+    torch=lambda x, n: F.pad(x[1:] - 1, (0, 0, 0, 1)).add(1).flip(0).cumprod(0).flip(0),
+)
 case("LpNormalization", r(2, 3), axis=1, p=2, torch=lambda x: F.normalize(x, 2, 1))
 case("LpNormalization", u(2, 3), axis=0, p=1, torch=lambda x: F.normalize(x, 1, 0))
 for axes in ({}, {"axes": [1, -1]}):

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from mx.sol.operators import DOMAIN
 
 from .cases import case, h, ints, p, r
+from .layers_of_torch import recurrent
 
 case("MatMul", r(2, 3), r(3, 4), torch=torch.matmul)
 case("MatMul", r(2, 1, 2, 3), r(4, 3, 2), torch=torch.matmul)
@@ -96,7 +97,15 @@ case(
     strides=[2, 2],
     torch=lambda x, w: F.conv2d(F.pad(x, (1, 0, 1, 0)), w, None, 2),
 )
-case("ConvTranspose", h(1, 2, 4), h(2, 3, 5), auto_pad="SAME_UPPER", kernel_shape=[5], strides=[2])
+case(
+    "ConvTranspose",
+    h(1, 2, 4),
+    h(2, 3, 5),
+    auto_pad="SAME_UPPER",
+    kernel_shape=[5],
+    strides=[2],
+    torch=lambda x, w: F.conv_transpose1d(x, w, stride=2)[:, :, 1:9],
+)
 case(
     "ConvTranspose",
     h(1, 2, 4, 3),
@@ -105,6 +114,7 @@ case(
     output_shape=[7, 7],
     strides=[2, 3],
     auto_pad="SAME_LOWER",
+    torch=lambda x, w, b: F.conv_transpose2d(x, w, b, (2, 3))[:, :, 1:8, 1:8],
 )
 case(
     "ConvTranspose",
@@ -164,6 +174,15 @@ case(
     ceil_mode=1,
     torch=lambda x: F.avg_pool1d(x, 3, 2, 1, True, False),
 )
+
+
+def _same_means(x: Any, counts_pads: int) -> Any:
+    """Of windows of 3 by 3 elements, every second one, behind pads below and on both sides."""
+    counted = torch.full_like(x, 1.0)
+    sums, counts = (F.avg_pool2d(F.pad(one, (1, 1, 0, 1)), 3, 2) for one in (x, counted))
+    return sums if counts_pads else sums / counts
+
+
 for kept in (0, 1):
     case(
         "AveragePool",
@@ -172,6 +191,7 @@ for kept in (0, 1):
         strides=[2, 2],
         auto_pad="SAME_UPPER",
         count_include_pad=kept,
+        torch=lambda x, kept=kept: _same_means(x, kept),
     )
 case(
     "MaxPool",
@@ -208,7 +228,14 @@ case(
     executed=False,
     torch=lambda x: F.lp_pool2d(F.pad(x, (0, 2, 0, 1)), 3, 3, (2, 3)),
 )
-case("LpPool", p(1, 2, 6), kernel_shape=[3], strides=[2], auto_pad="SAME_UPPER")
+case(
+    "LpPool",
+    p(1, 2, 6),
+    kernel_shape=[3],
+    strides=[2],
+    auto_pad="SAME_UPPER",
+    torch=lambda x: F.lp_pool1d(F.pad(x, (0, 1)), 2, 3, 2),
+)
 case(
     "MaxUnpool",
     r(1, 1, 2),
@@ -304,9 +331,17 @@ case(
     r(1, 2, 2),
     hidden_size=2,
     outputs=3,
+    torch=recurrent("LSTM"),
 )
 case(
-    "LSTM", r(3, 2, 4), r(2, 8, 4), r(2, 8, 2), hidden_size=2, direction="bidirectional", outputs=3
+    "LSTM",
+    r(3, 2, 4),
+    r(2, 8, 4),
+    r(2, 8, 2),
+    hidden_size=2,
+    direction="bidirectional",
+    outputs=3,
+    torch=recurrent("LSTM"),
 )
 case(
     "GRU", r(3, 2, 4), r(1, 6, 4), r(1, 6, 2), r(1, 12), None, r(1, 2, 2), hidden_size=2, outputs=2
@@ -321,6 +356,7 @@ case(
     outputs=2,
     direction="bidirectional",
     linear_before_reset=1,
+    torch=recurrent("GRU"),
 )
 case(
     "RNN",
@@ -333,6 +369,7 @@ case(
     hidden_size=2,
     outputs=2,
     direction="reverse",
+    torch=recurrent("RNN", is_reverse=True),
 )
 
 for operator, gates, states in (("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)):
@@ -341,11 +378,25 @@ for operator, gates, states in (("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)):
     lengths = numpy.array([3, 1], "int32")
     inputs = [r(3, 2, 4), r(2, 2 * gates, 4), r(2, 2 * gates, 2), r(2, 4 * gates), lengths]
     inputs += [r(2, 2, 2)] * states
-    case(operator, *inputs, hidden_size=2, outputs=states + 1, direction="bidirectional")
+    kept = {"linear_before_reset": 1} if operator == "GRU" else {}
+    given = {"hidden_size": 2, "direction": "bidirectional", "torch": recurrent(operator), **kept}
+    case(operator, *inputs, outputs=states + 1, **given)
+    if kept:
+        case(operator, *inputs, hidden_size=2, outputs=2, direction="bidirectional")
     inputs = [r(2, 3, 4), r(1, 2 * gates, 4), r(1, 2 * gates, 2), r(1, 4 * gates), None]
     inputs += [r(2, 1, 2)] * states
     given = {"hidden_size": 2, "layout": 1, "direction": "reverse"}
-    case(operator, *inputs, outputs=states + 1, executed=operator == "LSTM", **given)
+    of_torch = recurrent(operator, is_reverse=True, is_batch_first=True)
+    case(
+        operator,
+        *inputs,
+        outputs=states + 1,
+        executed=operator == "LSTM",
+        torch=of_torch if operator != "GRU" else None,
+        **given,
+    )
+    if kept:
+        case(operator, *inputs, outputs=2, executed=False, torch=of_torch, **kept, **given)
     functions = {"LSTM": ["HardSigmoid", "Softsign", "ScaledTanh"], "GRU": ["Affine", "Elu"]}
     case(
         operator,
@@ -393,11 +444,38 @@ case(
     reduction="none",
     torch=lambda x, t: F.cross_entropy(x, t, ignore_index=-1, reduction="none"),
 )
-case("SoftmaxCrossEntropyLoss", r(2, 3), ints(1, 2), reduction="sum", outputs=2)
+case(
+    "SoftmaxCrossEntropyLoss",
+    r(2, 3),
+    ints(1, 2),
+    reduction="sum",
+    outputs=2,
+    torch=lambda x, t: (F.cross_entropy(x, t, reduction="sum"), x.log_softmax(1)),
+)
 for reduction in ("none", "sum", "mean"):
     given = {"ignore_index": -1, "reduction": reduction}
     case("SoftmaxCrossEntropyLoss", r(2, 3, 3), LABELS, p(3), outputs=2, **given)
     case("NegativeLogLikelihoodLoss", r(2, 3, 3), LABELS, p(3), **given)
+    # torch has no gradients of weights of classes.
+    case(
+        "SoftmaxCrossEntropyLoss",
+        r(2, 3, 3),
+        LABELS,
+        p(3),
+        fixed=(2,),
+        outputs=2,
+        torch=lambda x, t, w, given=given: (F.cross_entropy(x, t, w, **given), x.log_softmax(1)),
+        **given,
+    )
+    case(
+        "NegativeLogLikelihoodLoss",
+        r(2, 3, 3),
+        LABELS,
+        p(3),
+        fixed=(2,),
+        torch=lambda x, t, w, given=given: F.nll_loss(x, t, w, **given),
+        **given,
+    )
 case("NegativeLogLikelihoodLoss", r(2, 3), ints(1, 2), torch=lambda x, t: F.nll_loss(x, t))
 case(
     "Attention",
@@ -419,17 +497,104 @@ for mask in (MASK, numpy.where(MASK, 0.5, -numpy.inf)):
         torch=lambda q, k, v, mask: F.scaled_dot_product_attention(q, k, v, mask),
     )
 # The mask is asked for its gradient, too.
-case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), r(3, 5))
-case("Attention", r(1, 4, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 3), is_causal=1, scale=0.7)
-case("Attention", r(2, 3, 8), r(2, 5, 4), r(2, 5, 6), q_num_heads=4, kv_num_heads=2)
-case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), softcap=1.5)
-case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=(1, 2))
+_attention = F.scaled_dot_product_attention
+case("Attention", r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), r(3, 5), torch=_attention)
+case(
+    "Attention",
+    r(1, 4, 3, 4),
+    r(1, 2, 5, 4),
+    r(1, 2, 5, 3),
+    is_causal=1,
+    scale=0.7,
+    torch=lambda q, k, v: _attention(q, k, v, is_causal=True, scale=0.7, enable_gqa=True),
+)
+
+
+def _heads(x: Any, count: int) -> Any:
+    return x.unflatten(2, (count, -1)).transpose(1, 2)
+
+
+case(
+    "Attention",
+    r(2, 3, 8),
+    r(2, 5, 4),
+    r(2, 5, 6),
+    q_num_heads=4,
+    kv_num_heads=2,
+    torch=lambda q, k, v: (
+        _attention(_heads(q, 4), _heads(k, 2), _heads(v, 2), enable_gqa=True)
+        .transpose(1, 2)
+        .flatten(2)
+    ),
+)
+case(
+    "Attention",
+    r(1, 2, 3, 4),
+    r(1, 2, 5, 4),
+    r(1, 2, 5, 4),
+    softcap=1.5,
+    torch=lambda q, k, v: (1.5 * torch.tanh(q @ k.mT / 2 / 1.5)).softmax(-1) @ v,
+)
+
+
+def _rotated(x: Any, angles: Any) -> Any:
+    """The halves of the last axis as complex numbers that are turned."""
+    turned = torch.complex(*x.chunk(2, -1)) * angles
+    return torch.cat((turned.real, turned.imag), -1)
+
+
+case(
+    "RotaryEmbedding",
+    h(1, 2, 3, 4),
+    h(3, 2),
+    h(3, 2),
+    ints([0, 1, 2]),
+    fixed=(1, 2),
+    torch=lambda x, c, s, i: _rotated(x, torch.complex(c, s)[i[0]]),
+)
+case(
+    "RotaryEmbedding",
+    h(1, 2, 3, 8),
+    h(4, 2),
+    h(4, 2),
+    ints([2, 0, 3]),
+    rotary_embedding_dim=4,
+    interleaved=1,
+    fixed=(1, 2),
+    torch=lambda x, c, s, i: torch.cat(
+        (
+            torch.view_as_real(
+                torch.view_as_complex(x[..., :4].unflatten(-1, (2, 2))) * torch.complex(c, s)[i[0]]
+            ).flatten(-2),
+            x[..., 4:],
+        ),
+        -1,
+    ),
+)
 
 case(
     "LayerNormalization", h(2, 3, 4), h(4), h(4), torch=lambda x, s, b: F.layer_norm(x, (4,), s, b)
 )
-case("LayerNormalization", h(2, 3, 4), h(4), h(4), outputs=3)
-case("LayerNormalization", h(2, 3, 4), h(3, 1), axis=1, outputs=2)
+case(
+    "LayerNormalization",
+    h(2, 3, 4),
+    h(4),
+    h(4),
+    outputs=3,
+    torch=lambda x, s, b: (
+        F.layer_norm(x, (4,), s, b),
+        x.mean(-1, True),
+        (x.var(-1, correction=0, keepdim=True) + 1e-5).rsqrt(),
+    ),
+)
+case(
+    "LayerNormalization",
+    h(2, 3, 4),
+    h(3, 1),
+    axis=1,
+    outputs=2,
+    torch=lambda x, s: (F.layer_norm(x, (3, 4)) * s, x.mean((1, 2), True)),
+)
 case("RMSNormalization", h(2, 3, 4), h(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))
 case(
     "RMSNormalization",
@@ -437,7 +602,13 @@ case(
     h(4),
     torch=lambda x, s: F.rms_norm(x, (4,), s.to(x.dtype), 1e-5),
 )
-case("CausalConvWithState", h(1, 2, 4), h(2, 1, 3), outputs=2)
+case(
+    "CausalConvWithState",
+    h(1, 2, 4),
+    h(2, 1, 3),
+    outputs=2,
+    torch=lambda x, w: (F.conv1d(F.pad(x, (2, 0)), w, groups=2), x[:, :, 2:]),
+)
 case(
     "LinearAttention",
     h(1, 3, 4),

@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from .cases import case, h, ints, p, r, u
+from .layers_of_torch import aligned_regions, deformed, largest_of_regions
 
 
 def _grid_sample(padding: str, mode: str, aligned: bool) -> Any:
@@ -78,7 +79,15 @@ case(
     executed=False,
     torch=_grid_sample("reflection", "bilinear", True),
 )
-case("GridSample", r(1, 2, 6), 1.2 * u(1, 4, 1))
+case(
+    "GridSample",
+    r(1, 2, 6),
+    1.2 * u(1, 4, 1),
+    # As an image of three rows, of which it reads the middle one.
+    torch=lambda x, g: F.grid_sample(
+        F.pad(x[:, :, None], (0, 0, 1, 1)), F.pad(g, (0, 1))[:, None], align_corners=False
+    )[:, :, 0],
+)
 case(
     "AffineGrid",
     h(1, 2, 3),
@@ -108,7 +117,25 @@ case(
     output_height=2,
     output_width=2,
     spatial_scale=0.9,
+    torch=aligned_regions((2, 2), 2, 0.9),
 )
+case(
+    "RoiAlign",
+    r(2, 2, 5, 6),
+    numpy.array([[0.3, 0.4, 3.2, 3.9], [1.1, 0.2, 4.4, 2.7]]),
+    ints(1, 1),
+    sampling_ratio=3,
+    output_height=2,
+    output_width=3,
+    coordinate_transformation_mode="output_half_pixel",
+    torch=aligned_regions((2, 3), 3, half=0),
+)
+REGIONS_OF_MAXIMA = [
+    (0, slice(0, 6), slice(0, 5)),
+    (1, slice(1, 5), slice(2, 7)),
+    None,
+    (1, slice(1, 2), slice(2, 3)),
+]
 case(
     "MaxRoiPool",
     r(2, 2, 6, 7),
@@ -116,6 +143,7 @@ case(
     fixed=(1,),
     pooled_shape=[2, 3],
     spatial_scale=0.5,
+    torch=largest_of_regions((2, 3), REGIONS_OF_MAXIMA),
 )
 case(
     "RoiAlign",
@@ -141,7 +169,15 @@ for mode in ("avg", "max"):
         output_width=1,
         executed=mode == "avg",
     )
-case("DeformConv", r(1, 2, 4, 4), r(3, 2, 2, 2), 0.4 * u(1, 8, 3, 3), r(3), p(1, 4, 3, 3))
+case(
+    "DeformConv",
+    r(1, 2, 4, 4),
+    r(3, 2, 2, 2),
+    0.4 * u(1, 8, 3, 3),
+    r(3),
+    p(1, 4, 3, 3),
+    torch=deformed(),
+)
 case(
     "DeformConv",
     r(2, 4, 4, 5),
@@ -155,6 +191,7 @@ case(
     strides=[2, 1],
     pads=[0, 1, 0, 0],
     dilations=[1, 2],
+    torch=deformed(2, 2, (2, 1), (0, 1, 0, 0), (1, 2)),
 )
 case(
     "DeformConv",
@@ -164,6 +201,7 @@ case(
     group=2,
     offset_group=3,
     kernel_shape=[2, 2],
+    torch=deformed(2, 3),
 )
 case(
     "DeformConv",
@@ -185,7 +223,7 @@ case(
     constant=(1, 2),
     pads=[0, 1, 0, 0],
     strides=[1, 1],
-    torch=None,
+    torch=lambda x, *n: F.fold(x, (4, 4), 2)[..., 1:],
 )
 case(
     "Col2Im",
@@ -194,6 +232,7 @@ case(
     ints(2, 2),
     constant=(1, 2),
     strides=[2, 2],
+    torch=lambda x, *n: F.fold(x, (4, 4), 2, stride=2),
 )
 case(
     "Col2Im",
@@ -203,11 +242,26 @@ case(
     strides=[2, 1],
     dilations=[1, 1],
     pads=[1, 1, 1, 1],
+    torch=lambda x, *n: F.fold(x, (5, 4), (2, 3), padding=1, stride=(2, 1)),
 )
 case("DFT", r(2, 5, 1), torch=lambda x: torch.view_as_real(torch.fft.fft(x[..., 0])))
-case("DFT", r(3, 4, 2), ints(5)[0], ints(0)[0], constant=(1, 2), inverse=1)
+case(
+    "DFT",
+    r(3, 4, 2),
+    ints(5)[0],
+    ints(0)[0],
+    constant=(1, 2),
+    inverse=1,
+    torch=lambda x, *n: torch.view_as_real(torch.fft.ifft(torch.view_as_complex(x), 5, 0)),
+)
 case("DFT", r(2, 5, 1), onesided=1, torch=lambda x: torch.view_as_real(torch.fft.rfft(x[..., 0])))
-case("DFT", r(2, 4, 1), ints(6)[0], inverse=1)
+case(
+    "DFT",
+    r(2, 4, 1),
+    ints(6)[0],
+    inverse=1,
+    torch=lambda x, n: torch.view_as_real(torch.fft.ifft(x[..., 0], 6).resolve_conj()),
+)
 case(
     "DFT",
     r(2, 4, 2),
@@ -225,8 +279,30 @@ case(
     onesided=1,
     torch=lambda x, n, a: torch.fft.irfft(torch.view_as_complex(x), 7, 0)[..., None],
 )
-case("STFT", r(2, 9, 2), ints(3)[0], p(4), onesided=0, executed=False)
-case("STFT", r(2, 9, 1), ints(2)[0], None, ints(5)[0], executed=False)
+case(
+    "STFT",
+    r(2, 9, 2),
+    ints(3)[0],
+    p(4),
+    onesided=0,
+    executed=False,
+    torch=lambda x, n, w: torch.view_as_real(
+        torch.stft(torch.view_as_complex(x), 4, 3, 4, w, False, return_complex=True).transpose(1, 2)
+    ),
+)
+case(
+    "STFT",
+    r(2, 9, 1),
+    ints(2)[0],
+    None,
+    ints(5)[0],
+    executed=False,
+    torch=lambda x, n, w, m: torch.view_as_real(
+        torch.stft(
+            x[..., 0], 5, 2, window=torch.ones(5, dtype=x.dtype), center=False, return_complex=True
+        ).transpose(1, 2)
+    ),
+)
 case(
     "STFT",
     r(1, 8, 1),
