@@ -114,6 +114,11 @@ SHAPES = {
         "(float[N, M] x, float16[M] z) => (float[] y) { y = RMSNormalization(x, z) }",
         ("N", "M"),
     ),
+    "groups of channels": (
+        "(float[N, 4, H] x, float[C] z) => (float[] y)"
+        " { h = GroupNormalization<num_groups = 2>(x, z, z) y = Relu(h) }",
+        ("N", 4, "H"),
+    ),
     "default axes": (
         "(double[N, 2, H, W] x) => (float[] y)"
         " { h = MeanVarianceNormalization(x) y = Cast<to = 1>(h) }",

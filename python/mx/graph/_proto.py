@@ -18,6 +18,8 @@ _ERRORS = "surrogateescape"
 # inputs they have: it takes for an error that the scale of RMSNormalization has another type than
 # its output, which is of the first input's, and axes of the other one that are not given.
 _AS_FIRST = {"MeanVarianceNormalization": 1, "RMSNormalization": 2}
+# Operators of which onnx infers nothing, and those that take and give the same types and shapes.
+_ALIKE = {"GroupNormalization": "LayerNormalization"}
 # Constants up to this size stay: shapes, axes and the like.
 SMALL = 1024
 
@@ -111,9 +113,13 @@ def add_tensor(graph: onnx.GraphProto, name: str, tensor: onnx_ir.TensorProtocol
 def for_inference(node: onnx.NodeProto) -> None:
     """Makes a node one that onnx infers right: another one for it, where it would not be; and
     without what the graphs in it say of the shapes of their values, as inference finds it."""
-    if _AS_FIRST.get(node.op_type) == len(node.input) and node.domain in ("", "ai.onnx"):
+    is_of_onnx = node.domain in ("", "ai.onnx")
+    if is_of_onnx and _AS_FIRST.get(node.op_type) == len(node.input):
         node.op_type = "Tanh"  # of floats of any type
         del node.input[1:], node.attribute[:]
+    elif is_of_onnx and len(node.input) == 3 and node.op_type in _ALIKE:
+        node.op_type = _ALIKE[node.op_type]
+        del node.attribute[:]
     for attribute in node.attribute:
         if attribute.HasField("g"):
             del attribute.g.value_info[:]
