@@ -124,6 +124,38 @@ def test_nodes_without_names_have_gradients() -> None:
         torch.testing.assert_close(x.grad, expected)
 
 
+# Of which one has fewer axes, as a weight says, and the other a norm that onnx infers nothing of.
+NORMS = {
+    "rows": (
+        "h = ReduceSum <keepdims = 0> (x, axes) z = RMSNormalization <epsilon = 0.5> (h, s)",
+        lambda x, s: torch.nn.functional.rms_norm(x.sum(1), (4,), s, 0.5),
+    ),
+    "groups": (
+        "h = GroupNormalization <num_groups = 2, stash_type = 11> (x, s, s)"
+        " z = BatchNormalization <epsilon = 0.5> (h, s, s, s, s)",
+        lambda x, s: torch.nn.functional.batch_norm(
+            torch.nn.functional.group_norm(x, 2, s, s), s, s, s, s, eps=0.5
+        ),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::mx.sol.SolWarning")  # of float64, which NumPy trains
+@pytest.mark.parametrize("name", NORMS)
+def test_gradients_of_norms_behind_others(name) -> None:
+    text, function = NORMS[name]
+    weights = "<int64[1] axes = {1}, double[4] s = {1, 2, 3, 4}>"
+    fast = sol.optimize(
+        graph_of(f"g (double[2,4,4] x) => (double[] z) {weights} {{ {text} }}"), framework="torch"
+    )
+    torch.manual_seed(0)
+    x = torch.randn(2, 4, 4, dtype=torch.float64)
+    one, other = (x.clone().requires_grad_() for _ in range(2))
+    fast(one).square().sum().backward()
+    function(other, torch.arange(1.0, 5, dtype=torch.float64)).square().sum().backward()
+    torch.testing.assert_close(one.grad, other.grad)
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [

@@ -94,11 +94,11 @@ def layer_norm_grad(
 
 def _rms_norm_training(call: Call) -> Sequence[Spec]:
     x = call.spec(0)
+    wide = x.dtype if x.dtype == 11 else FLOAT
     if x.shape is None:
-        return [x, Spec(FLOAT, None)]
+        return [x, Spec(wide, None)]
     first = int(call.attributes["axis"]) % max(len(x.shape), 1)
     kept = (*x.shape[:first], *[1] * (len(x.shape) - first))
-    wide = x.dtype if x.dtype == 11 else FLOAT
     return [x, Spec(wide, kept)]
 
 
