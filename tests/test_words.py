@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "CONTRIBUTING.md": r"^\|.*\|$",  # the glossary itself
     "tests/test_words.py": r".*",
     "docs/porting.md": r"geometry",  # an example's module, which computes norms of vectors
+    "tests/sol/gradient/cases_sampling.py": r"F\.fold",  # torch's, of patches put together
 }
 # Phrases of the language that have no other word.
 PHRASES = r"(?<![a-zA-Z])[iI]n[-_ ]place(?![a-z])|IN_PLACE|InPlace"
