@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+import mx
 from mx import sol
 from tests.graph.build import graph_of
 
@@ -31,6 +32,16 @@ def test_graphs(ctx) -> None:
     sol.device.set("sun", 0)
     assert sol.device.get() == ctx and repr(sol.device) == "sol.device: sun(0)"
     assert sol.optimize(graph_of(TEXT)).compiled.context == ctx
+
+
+def test_functions_of_arrays_of_mxnet(ctx) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval()
+    x = torch.randn(2, 4)
+    fast = sol.optimize(model, x, framework="mxnet", device=ctx)
+    for own in (mx.cpu(), ctx):
+        result = fast(mx.np.array(x.numpy(), ctx=own))
+        assert result.ctx == ctx
+        torch.testing.assert_close(torch.tensor(result.asnumpy()), model(x).detach())
 
 
 def test_modules_of_torch(ctx) -> None:

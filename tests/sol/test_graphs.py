@@ -161,11 +161,6 @@ def test_gradients_of_norms_behind_others(name) -> None:
     [
         ({"vdims": [False, True]}, ValueError, "no example that has a length for #0"),
         ({"vdims": [True]}, ValueError, "expected 2 items"),
-        (
-            {"framework": "mxnet"},
-            ValueError,
-            "no optimized model is a symbol: use framework='numpy'",
-        ),
         ({"framework": "caffe"}, ValueError, "none of the frameworks"),
         ({"fallback": "yes"}, TypeError, "fallback: expected True or False, got 'yes'"),
         ({"layout": "CHW"}, ValueError, "layout: expected one of NCHW, NHWC, got 'CHW'"),

@@ -106,10 +106,14 @@ class Compiled:
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for these inputs, on the CPU; errors name the input that does not fit."""
+        return [on_host(output) for output in self.run_there(arrays)]
+
+    def run_there(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The same on the context that the model is optimized for."""
         version = self.version(_shapes_of(arrays))
-        outputs = version.plan.run(self.named(arrays))
+        outputs: Sequence[Any] = version.plan.run(self.named(arrays))
         self._write_start(version)
-        return [on_host(output) for output in outputs]
+        return outputs
 
     def runner(self, arrays: Sequence[Any]) -> Run:
         """What executes the model for inputs of the shapes and types of these, unchecked ones."""

@@ -1,4 +1,4 @@
-"""One network in five frameworks, and their arrays for NumPy."""
+"""One network in six frameworks, and their arrays for NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def floats(*shape: int) -> np.ndarray:
     return _random.standard_normal(shape).astype("float32")
 
 
-# One network in five frameworks: convolution, pooling, a product.
+# One network in six frameworks: convolution, pooling, a product.
 KERNEL, BIAS, HEAD = floats(4, 3, 3, 3), floats(4), floats(4, 5)
 IMAGE = floats(2, 3, 8, 6)
 LAST = np.ascontiguousarray(IMAGE.transpose(0, 2, 3, 1))
@@ -96,22 +96,37 @@ def onnx_network(varies=True):
     return exported(varies).copy()
 
 
+def symbol_network():
+    hidden = mx.sym.Convolution(
+        mx.sym.var("x"), kernel=(3, 3), pad=(1, 1), num_filter=4, name="conv"
+    )
+    hidden = mx.sym.Activation(hidden, act_type="relu")
+    hidden = mx.sym.Pooling(hidden, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    hidden = mx.sym.Flatten(mx.sym.mean(hidden, axis=(2, 3), keepdims=True))
+    head = mx.sym.FullyConnected(hidden, num_hidden=5, no_bias=True, name="network")
+    params = {"conv_weight": KERNEL, "conv_bias": BIAS, "network_weight": HEAD.T.copy()}
+    return head, {name: mx.np.array(one) for name, one in params.items()}
+
+
 MODELS = {
     "torch": (lambda: Network().eval(), IMAGE, torch.tensor),
     "tensorflow": (Module, LAST, tf.constant),
     "keras": (keras_network, LAST, tf.constant),
     "jax": (lambda: partial(jax_network, PARAMS), LAST, jnp.asarray),
     "onnx": (onnx_network, IMAGE, np.asarray),
+    "mxnet": (symbol_network, IMAGE, mx.np.array),
 }
 TARGETS = {
     "torch": torch.tensor,
     "tensorflow": tf.constant,
     "keras": tf.constant,
     "jax": jnp.asarray,
+    "onnx": np.asarray,
+    "mxnet": mx.np.array,
     "numpy": np.asarray,
 }
 KINDS = {"torch": torch.Tensor, "tensorflow": tf.Tensor, "keras": tf.Tensor, "jax": jax.Array,
-         "numpy": np.ndarray}  # fmt: skip
+         "onnx": np.ndarray, "mxnet": mx.np.ndarray, "numpy": np.ndarray}  # fmt: skip
 EXPECTED = Network().eval()(torch.tensor(IMAGE)).detach().numpy()
 
 

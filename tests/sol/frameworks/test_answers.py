@@ -40,9 +40,12 @@ from .networks import (
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("source", MODELS)
-def test_the_same_answers(source, target) -> None:
+def test_the_same_answers(source, target, tmp_path) -> None:
     make, image, own = MODELS[source]
     fast = sol.optimize(make(), own(image), framework=target)
+    if target == "onnx":
+        fast.save(tmp_path / "network.onnx")
+        fast = sol.optimize(tmp_path / "network.onnx")
     with torch.no_grad():
         result = fast(TARGETS[target](image))
     assert isinstance(result, KINDS[target])

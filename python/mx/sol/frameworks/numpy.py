@@ -25,8 +25,28 @@ class ArrayModel:
         if compiled.holder.has_changed():
             compiled.refresh()
         given = zip(compiled.source.flatten(args, kwargs), compiled.inputs, strict=True)
-        outputs = compiled.run([_checked(array, spec) for array, spec in given])
-        return compiled.source.unflatten([_plain(one) for one in outputs])
+        outputs = self._run([self._checked(array, spec) for array, spec in given])
+        return compiled.source.unflatten([self._result(one) for one in outputs])
+
+    def _run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        return self.compiled.run(arrays)
+
+    def _checked(self, array: Any, spec: Any) -> Any:
+        """An array as plans take it; TypeError where it is of another type than the model's."""
+        array = numpy.asarray(array)
+        if spec.dtype == "string" and array.dtype.kind in "OU":
+            return array.astype(object)
+        if spec.dtype is not None and str(array.dtype) != spec.dtype:
+            raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {array.dtype}")
+        return array
+
+    def _result(self, output: Any) -> Any:
+        """An output as NumPy has it: an array, or a list of them for a sequence."""
+        if output is None:
+            return None
+        return (
+            list(map(self._result, output)) if isinstance(output, list) else numpy.asarray(output)
+        )
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.compiled.inputs))
@@ -34,7 +54,7 @@ class ArrayModel:
 
     def __copy__(self) -> ArrayModel:
         """The same function, with the same plans."""
-        return ArrayModel(self.compiled)
+        return type(self)(self.compiled)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ArrayModel:
         """The same function of the same graph, which nobody changes, with plans of its own,
@@ -53,7 +73,7 @@ class ArrayModel:
                 f"{compiled.source.name}: a function of arrays that was made of a model of another"
                 " framework cannot be copied or pickled: copy the model, and optimize it again"
             )
-        return compiled.source, *compiled.options()
+        return type(self), compiled.source, *compiled.options()
 
     def forget(self) -> None:
         """Has the next call ask for its plan, as each call does."""
@@ -63,27 +83,10 @@ class ArrayModel:
         self.compiled.refresh()
 
 
-def _again(source: GraphSource, *options: Any) -> ArrayModel:
+def _again(kind: type[ArrayModel], source: GraphSource, *options: Any) -> ArrayModel:
     from .._compiled import Compiled
 
-    return ArrayModel(Compiled.with_options(source, *options))
-
-
-def _checked(array: Any, spec: Any) -> Any:
-    """An array as plans take it; TypeError where it is of another type than the model's."""
-    array = numpy.asarray(array)
-    if spec.dtype == "string" and array.dtype.kind in "OU":
-        return array.astype(object)
-    if spec.dtype is not None and str(array.dtype) != spec.dtype:
-        raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {array.dtype}")
-    return array
-
-
-def _plain(output: Any) -> Any:
-    """An output as NumPy has it: an array, or a list of them for a sequence."""
-    if output is None:
-        return None
-    return list(map(_plain, output)) if isinstance(output, list) else numpy.asarray(output)
+    return kind(Compiled.with_options(source, *options))
 
 
 class NumPy(Framework):
