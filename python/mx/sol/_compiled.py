@@ -432,15 +432,15 @@ class Compiled:
         Constants that were part of the model's code are none, and neither are numbers that graphs
         depend on, as positions in sequences.
         """
-        now = self.holder.weights() or {}
+        now, frozen = self.holder.weights() or {}, self.source.frozen()
         found = {}
         for name, value in self._parsed.graph.model.graph.initializers.items():
             role = value.metadata_props.get("mx.role")
             tensor = now.get(name, value.const_value)
             if tensor is None or role == "constant" or _decides_graph(value):
                 continue
-            is_trained = role is None and tensor.dtype.is_floating_point() and tensor.shape.rank()
-            found[name] = (tensor, bool(is_trained))
+            is_number = tensor.dtype.is_floating_point() and tensor.shape.rank()
+            found[name] = (tensor, bool(role is None and is_number and name not in frozen))
         return found
 
     # -- shapes --

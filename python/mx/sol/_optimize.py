@@ -14,7 +14,7 @@ from ._precision import passes_of
 from .devices import DeviceLike
 from .devices import device as _device
 from .dims import VDims, with_batch_size
-from .frameworks import Source, frameworks, reader_of
+from .frameworks import Source, frameworks, keeping_changes, reader_of
 from .frameworks._conventions import Conventions
 
 
@@ -37,10 +37,13 @@ def optimize(
     `model` is a `torch.nn.Module`, a `keras.Model`, a `tf.Module` or `tf.function`, a function of
     `jax.jit`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or an `mx.sym.Symbol`;
     `example` and `kwargs` are arguments of it, of which shapes and data types matter. What comes
-    back is of the same framework, or of `framework`: "torch", "tensorflow", "keras", "jax" or
-    "numpy"; "onnx" is the graph behind the passes, which `save` writes as a file. A module of torch
-    comes back as a module of the same class, with the same parameters and buffers; a model that
-    comes back in another framework has weights of its own there.
+    back is of the same framework, or of `framework`: "torch", "tensorflow", "keras", "jax",
+    "mxnet", which is a function of `mx.np`'s arrays with `get_params` and `set_params`, or "numpy",
+    a function of NumPy's arrays, which models of ONNX come back as; "onnx" is the graph behind the
+    passes, which `save` writes as a file. A module of torch comes back as a module of the same
+    class, with the same parameters and buffers; a model that comes back in another framework has
+    weights of its own there. Models of torch, TensorFlow and Keras train in any of these three,
+    with batch statistics and dropout.
 
     `layout` is "NCHW" or "NHWC": where inputs and outputs of four and five axes have their channels
     in the model that comes back; by default where the model has them. `dtype` is the data type of
@@ -92,15 +95,17 @@ def optimize(
     conventions = Conventions(layout, dtype)
 
     def planned(parsed: Source) -> Compiled:
-        if target is not reader:
-            parsed.execute_elsewhere()
         source = conventions.applied(parsed)
+        if target is not reader or source is not parsed:
+            parsed.execute_elsewhere()
         chosen = with_batch_size(source, vdims, batch_size)
         compiled = Compiled(source, chosen, context, passes)
-        if parsed.changes and (target is not reader or source is not parsed):
+        keeps = target.executes_training() and parsed.has_modes
+        if parsed.changes and not keeps and (target is not reader or source is not parsed):
             raise NotImplementedError(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
-                f" {', '.join(parsed.changes)} in a call, which only its own framework keeps"
+                f" {', '.join(parsed.changes)} in a call, which models for {target.name} do not"
+                f" keep: those for {', '.join(keeping_changes())} do"
             )
         if parsed.is_training and not target.executes_training():
             raise NotImplementedError(

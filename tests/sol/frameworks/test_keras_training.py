@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-import warnings
 
 import numpy as np
 import pytest
-import torch
 
 import mx
 from mx import sol
@@ -377,17 +375,6 @@ def test_defaults_may_be_given() -> None:
     # As equal as computed numbers are, and not the same objects.
     given = {"double": False, "factor": float("1.0"), "training": False}
     np.testing.assert_array_equal(fast(ROWS, **given), ROWS)
-
-
-def test_models_of_others_warn() -> None:
-    module = torch.nn.Sequential(torch.nn.Linear(10, 4), torch.nn.Dropout(0.5)).eval()
-    fast = sol.optimize(module, torch.tensor(ROWS), framework="keras", vdims=[True])
-    with pytest.warns(sol.SolWarning, match="Sequential: in training its layers do what they do"):
-        fast(ROWS, training=True)
-    plain = sol.optimize(module[0], torch.tensor(ROWS), framework="keras", vdims=[True])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", sol.SolWarning)
-        plain(ROWS, training=True)
 
 
 class Writing(tf.Module):

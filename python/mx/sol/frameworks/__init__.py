@@ -9,7 +9,15 @@ from .._registry import Registry, registry_of
 from ._framework import Framework, Holder, Source
 from ._graph_source import GraphSource
 
-__all__ = ["Framework", "GraphSource", "Holder", "Source", "frameworks", "reader_of"]
+__all__ = [
+    "Framework",
+    "GraphSource",
+    "Holder",
+    "Source",
+    "frameworks",
+    "keeping_changes",
+    "reader_of",
+]
 
 frameworks: Registry[Framework] = registry_of(
     "frameworks",
@@ -34,3 +42,8 @@ def reader_of(model: object, function: str = "optimize") -> Framework:
             return one
     known = "; ".join(one.models for one in frameworks if one.models)
     raise TypeError(f"sol.{function}: model: expected {known}; got {type(model).__name__}")
+
+
+def keeping_changes() -> list[str]:
+    """The names of the frameworks whose models keep what calls change."""
+    return [one.name for one in frameworks if one.executes_training()]

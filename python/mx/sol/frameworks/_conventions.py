@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
@@ -11,7 +11,7 @@ import onnx_ir
 
 from ...graph import Graph
 from ..dims import Choice, Dimensions, Shape
-from ._framework import Parsed, Source, Weight
+from ._framework import InTraining, Parsed, Source, Weight
 
 LAYOUTS = ("NCHW", "NHWC")
 # Arrays of so many axes are images, and such with a depth.
@@ -55,7 +55,7 @@ class ConventionSource(Source):
     def __init__(self, source: Source, layout: str | None, dtype: str | None) -> None:
         self._source, self._layout, self._dtype = source, layout, dtype
         self.name, self.layout = source.name, layout or source.layout
-        self.changes = source.changes
+        self.changes, self.has_modes = source.changes, source.has_modes
         self.example = None
         if source.example is not None:
             self.example = [self._converted(array) for array in source.example]
@@ -115,13 +115,37 @@ class ConventionSource(Source):
         own = [self._turned(shape, True) for shape in shapes]
         return self._around(self._source.parse_for_gradients(own))
 
-    def _around(self, graph: Graph) -> Graph:
+    def parse_for_training(
+        self, axes: Sequence[Sequence[int | str | None]], training: bool = True
+    ) -> InTraining:
+        """See Source: inputs and outputs are turned and cast, weights and losses are not."""
+        own = [self._turned(one, True) for one in axes]
+        form = self._source.parse_for_training(own, training)
+        count = len(form.graph.outputs) - len(form.writes) - form.num_losses
+        return replace(form, graph=self._around(form.graph, len(axes), count))
+
+    def weights_of_training(self) -> Mapping[str, Weight]:
+        """See Source."""
+        return self._source.weights_of_training()
+
+    def frozen(self) -> Collection[str]:
+        """See Source."""
+        return self._source.frozen()
+
+    def modes(self) -> tuple[bool, ...]:
+        """See Source."""
+        return self._source.modes()
+
+    def _around(
+        self, graph: Graph, num_inputs: int | None = None, num_outputs: int | None = None
+    ) -> Graph:
+        """A copy whose first inputs and outputs are turned and cast; all of them by default."""
         graph = graph.copy()
         inner = graph.model.graph
-        for number, value in enumerate(inner.inputs):
+        for number, value in enumerate(inner.inputs[:num_inputs]):
             if not value.is_initializer():
                 self._before(inner, number, value)
-        for number, value in enumerate(inner.outputs):
+        for number, value in enumerate(inner.outputs[:num_outputs]):
             self._behind(inner, number, value)
         inner.sort()
         return graph

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import onnx_ir
@@ -35,7 +35,8 @@ class InTraining:
 
     The graph takes the inputs of the model, then the elements of `weights`, then, with `has_seed`,
     two integers that all random elements follow from. Behind the outputs of the model it gives the
-    losses that its layers add, and then what the weights become that `writes` names.
+    losses that its layers add, and then what the weights become that `writes` names. Weights that
+    count calls are not in it: `counters` has by how much a call increases each.
     """
 
     graph: Graph
@@ -43,6 +44,9 @@ class InTraining:
     writes: tuple[str, ...]
     has_seed: bool
     num_losses: int = 0
+    # The layers that add these.
+    adding_losses: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 class Holder:
@@ -76,6 +80,8 @@ class Source(Holder, ABC):
     layout: str = "NCHW"
     # Whether the example is a call in training.
     is_training: bool = False
+    # Whether `parse_for_training` tells what the model does in training.
+    has_modes: bool = False
 
     @abstractmethod
     def dimensions(self) -> Dimensions:
@@ -102,6 +108,30 @@ class Source(Holder, ABC):
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         return self.parse_for(shapes)
+
+    def parse_for_training(
+        self, axes: Sequence[Sequence[int | str | None]], training: bool = True
+    ) -> InTraining:
+        """What a call does in training, or, without `training`, in inference, with what it writes
+        to weights and the losses that layers add. It is for inputs of these axes; those that vary
+        have names, or are as in the example where a graph has to have lengths.
+
+        Only for a source that `has_modes`. GraphError for what the graph cannot have.
+        """
+        raise NotImplementedError(f"{self.name}: its framework has no training")
+
+    def weights_of_training(self) -> Mapping[str, Weight]:
+        """The weights, none of them trained, that calls in training have beside those of `parse`:
+        what counts calls, say."""
+        return {}
+
+    def frozen(self) -> Collection[str]:
+        """The weights that are parameters of the model, and are not trained as it is now."""
+        return ()
+
+    def modes(self) -> tuple[bool, ...]:
+        """What decides what layers do in training, and may be another at the next call."""
+        return ()
 
     def key(self) -> str | None:
         """What tells the graph that `parse` gave for the example, with the elements of all weights
@@ -151,7 +181,8 @@ class Framework(ABC):
         """The optimized model as this framework has models. `model` is what it was made of."""
 
     def executes_training(self) -> bool:
-        """Whether models that `wrap` gives do what an example that is a call in training says."""
+        """Whether models that `wrap` gives do in training what the original does then, where its
+        source `has_modes`, and keep what calls of it change."""
         return False
 
     def fall_back(

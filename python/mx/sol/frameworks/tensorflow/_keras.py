@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from ....importers.tensorflow._trace import is_keras
 from ..._compiled import Compiled
-from ._module import hold, variables_of
+from ._module import hold, variables_of, weights_of
 from ._runner import Runner, without_losses
 from ._source import TensorFlowSource
 
@@ -103,7 +103,7 @@ def _add_weights(model: Any, compiled: Compiled) -> dict[str, Any]:
     """Gives a model the weights of a graph, in layers that have their names."""
     found: dict[str, Any] = {}
     layers: dict[tuple[str, ...], Any] = {(): model}
-    for name, (tensor, is_trained) in compiled.weights().items():
+    for name, (tensor, is_trained) in weights_of(compiled).items():
         *path, key = [_plain(part) for part in name.replace("/", ".").split(".")]
         for depth in range(1, len(path) + 1):
             inside = tuple(path[:depth])

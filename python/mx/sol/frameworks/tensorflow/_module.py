@@ -21,7 +21,7 @@ class OptimizedModule(tf.Module):  # type: ignore[misc]
 
     def __init__(self, compiled: Compiled, model: Any) -> None:
         super().__init__(name=_scope(compiled.source.name))
-        self._sol = Runner(compiled, variables_of(compiled))
+        self._sol = Runner(compiled, variables_of(compiled), accepts_mode=compiled.source.has_modes)
         # What tf.Module finds variables by.
         self.weights = self._sol.variables
 
@@ -53,10 +53,16 @@ def variables_of(compiled: Compiled) -> dict[str, Any]:
         return source.watched.variables
     variables = {
         name: tf.Variable(tensor.numpy(), trainable=is_trained, name=_scope(name))
-        for name, (tensor, is_trained) in compiled.weights().items()
+        for name, (tensor, is_trained) in weights_of(compiled).items()
     }
     hold(compiled, variables)
     return variables
+
+
+def weights_of(compiled: Compiled) -> dict[str, tuple[Any, bool]]:
+    """The weights that calls in inference and in training have, and whether each is trained."""
+    more = compiled.source.weights_of_training()
+    return compiled.weights() | {name: (tensor, False) for name, tensor in more.items()}
 
 
 def hold(compiled: Compiled, variables: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -13,10 +12,9 @@ import numpy
 import tensorflow as tf
 from tensorflow.python.eager.record import could_possibly_record, stop_recording
 
-from ....graph import GraphError
 from ..._compiled import Compiled
-from ..._errors import SolWarning
 from .._gradients import Gradients
+from .._in_mode import InMode, check_losses, warn_of_inference
 from .._part import Part
 from ._arrays import dense, tensor_of, without_second
 from ._source import TensorFlowSource
@@ -58,7 +56,11 @@ class Runner(Part):
         self._lock = threading.Lock()
         # In the order of names.
         self.variables = dict(variables)
-        self._gradients = Gradients(compiled, list(self.variables))
+        # Of what calls in inference read.
+        more = compiled.source.weights_of_training()
+        read = {name: one for name, one in self.variables.items() if name not in more}
+        self._read_variables = list(read.values())
+        self._gradients = Gradients(compiled, list(read))
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the model returns; errors name the argument."""
@@ -67,7 +69,8 @@ class Runner(Part):
         given = compiled.source.flatten(args, kwargs)
         specs = zip(given, compiled.inputs, strict=True)
         tensors = [_checked(x, spec, self._converts) for x, spec in specs]
-        if is_training or self._adds_losses():
+        source = compiled.source
+        if is_training or self._adds_losses() or (source.has_modes and source.base().changes):
             outputs = self._trained(tensors, is_training)
         else:
             outputs = self._as_in_inference(tensors)
@@ -77,15 +80,6 @@ class Runner(Part):
         if any(map(tf.is_symbolic_tensor, tensors)):
             return self._in_graph(tensors)
         return self._recorded(tensors) if could_possibly_record() else self.run(tensors)
-
-    def _warn_of_mode(self) -> None:
-        """A SolWarning, once, where layers do in training what they do in inference."""
-        if not self._has_warned and self.compiled.source.differs_in_training():
-            self._has_warned = True
-            text = "in training its layers do what they do in inference: dropout nothing, and batch"
-            text += " normalization keeps its statistics"
-            name = self.compiled.source.name
-            warnings.warn(f"{name}: {text}", SolWarning, stacklevel=5)
 
     def _mode(self, kwargs: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
         """Whether a call is one in training, and its keywords without what says so."""
@@ -113,8 +107,10 @@ class Runner(Part):
     def _trained(self, tensors: Sequence[Any], is_training: bool) -> list[Any]:
         """The outputs in training, or in inference with the losses that layers add."""
         source = self.compiled.source
-        if not isinstance(source, TensorFlowSource):
-            self._warn_of_mode()
+        if not source.has_modes:
+            if not self._has_warned:
+                self._has_warned = True
+                warn_of_inference(source)
             return self._as_in_inference(tensors)
         is_symbolic = any(map(tf.is_symbolic_tensor, tensors))
         key: tuple[Any, ...] = (is_training, *source.modes())
@@ -128,7 +124,7 @@ class Runner(Part):
         with self._lock:
             if key not in self._in_training:
                 with tf.init_scope():
-                    self._in_training[key] = self._made(source, axes, is_training)
+                    self._in_training[key] = self._made(axes, is_training)
             trained = self._in_training[key]
         if is_symbolic:
             found = trained.in_graph(tensors)
@@ -140,14 +136,14 @@ class Runner(Part):
             self._add_loss(loss)
         return found[:count]
 
-    def _made(self, source: TensorFlowSource, axes: Any, is_training: bool) -> Trained:
-        trained = Trained(self.compiled, source, axes, is_training)
-        if trained.num_losses and self._add_loss is None:
-            raise GraphError(
-                f"{source.name}: {', '.join(source.traced.losses)}: losses that layers add in a"
-                " call (add_loss, activity_regularizer) are for models that come back in Keras"
-            )
-        return trained
+    def _made(self, axes: Any, is_training: bool) -> Trained:
+        source, variables = self.compiled.source.base(), self.variables
+        if isinstance(source, TensorFlowSource):
+            variables = source.traced.variables()  # those that training alone has among them
+        mode = InMode(self.compiled, axes, is_training, variables)
+        if self._add_loss is None:
+            check_losses(mode)
+        return Trained(self.compiled, mode, variables)
 
     def run(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors."""
@@ -225,7 +221,7 @@ class Runner(Part):
 
     def _read(self) -> list[Any]:
         """The elements of the variables, as tapes see them read."""
-        return [tf.identity(one) for one in self.variables.values()]
+        return [tf.identity(one) for one in self._read_variables]
 
 
 def _floats(tensors: Sequence[Any]) -> list[int]:

@@ -12,6 +12,7 @@ from tensorflow import nest
 
 from ....graph import Graph, GraphError
 from ....importers._training import SEED
+from ....importers.tensorflow._import import tensor_of
 from ....importers.tensorflow._trace import Traced, is_array, is_keras
 from ..._errors import SolWarning
 from ...dims import Choice, Dimensions
@@ -21,6 +22,8 @@ from .._graph_source import GraphSource
 from ._variables import Watched
 
 Axes = Sequence[str | int | None]
+# How Keras calls the state of a generator of random numbers.
+_SEEDS = "seed_generator_state"
 
 
 class TensorFlowSource(Source):
@@ -33,6 +36,7 @@ class TensorFlowSource(Source):
         kwargs = {name: one for name, one in kwargs.items() if name != "training"}
         self.traced = Traced(model, args, kwargs)
         self.name = self.traced.name
+        self.has_modes = self.traced.takes_training
         self.layout = "NHWC"
         if is_keras(model):
             import keras
@@ -91,9 +95,22 @@ class TensorFlowSource(Source):
             inner.inputs.remove(seed)
             inner.inputs.append(seed)
         written = tuple(filter(None, writes))
-        return InTraining(
-            graph, weights, written, bool(seeds), self.traced.num_losses if losses else 0
-        )
+        traced = self.traced
+        added = (traced.num_losses, tuple(traced.losses)) if losses else ()
+        return InTraining(graph, weights, written, bool(seeds), *added)
+
+    def weights_of_training(self) -> Mapping[str, Weight]:
+        """See Source: the variables that inference does not read, without those of Keras's seeds,
+        as each framework draws its own."""
+        assert self.watched is not None
+        return {
+            name: tensor_of(variable, name)
+            for name, variable in self.traced.variables().items()
+            if self.has_modes
+            and not variable.trainable
+            and name not in self.watched.variables
+            and not name.endswith(_SEEDS)
+        }
 
     def _check_structure(self, before: Any) -> None:
         """GraphError where a model returns another structure in training than in inference."""
@@ -107,6 +124,13 @@ class TensorFlowSource(Source):
                 f"{self.name}: returns {_structure(found)} in training, and {_structure(before)} in"
                 " inference: a model has to return the same structure"
             ) from None
+
+    def frozen(self) -> set[str]:
+        """See Source: variables of Keras that are, or are in layers that are, not `trainable`."""
+        if not is_keras(self.model):
+            return set()
+        trained = {id(one.value) for one in self.model.variables if one.trainable}
+        return {name for name, one in self.traced.variables().items() if id(one) not in trained}
 
     def differs_in_training(self) -> bool:
         """See Source."""
@@ -235,7 +259,7 @@ class TensorFlowSource(Source):
                 if value is not None and value is not False:
                     raise NotImplementedError(
                         f"{self.name}: training={value!r}: only models that are optimized for"
-                        " TensorFlow or Keras are executed as in training"
+                        " TensorFlow or Keras take that; modules of torch have train()"
                     )
             elif name not in traced.defaults or not _is_same(value, traced.defaults[name]):
                 raise TypeError(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
 import tensorflow as tf
 from tensorflow.python.eager.record import stop_recording
 
+from ....graph import ValueSpec
 from ..._compiled import Compiled
-from .._framework import InTraining
-from .._gradients import GradientCall, Gradients
+from .._gradients import GradientCall
+from .._in_mode import InMode
 from ._arrays import dense, tensor_of, without_second
 from ._seeds import draw_seed
-from ._source import Axes, TensorFlowSource
+from ._source import TensorFlowSource
 
 # Calls inside of functions whose gradients have not been asked for yet; of more the oldest go.
 _MOST = 2
@@ -26,30 +27,15 @@ class Trained:
     Its outputs have the losses behind them that layers add.
     """
 
-    def __init__(
-        self,
-        compiled: Compiled,
-        source: TensorFlowSource,
-        axes: Sequence[Axes],
-        training: bool = True,
-    ) -> None:
-        """`axes` are those of a first call, with names for lengths that are not known. It is in
-        inference, where only losses are added, without `training`."""
-        self._compiled, self._source = compiled, source
-        self._first, self._training = tuple(map(tuple, axes)), training
-        self._form: InTraining = source.parse_for_training(axes, training)
+    def __init__(self, compiled: Compiled, mode: InMode, variables: Mapping[str, Any]) -> None:
+        """`variables` are the weights that the model has, by name."""
+        self._compiled, self._mode, self._form = compiled, mode, mode.form
         self.num_losses = self._form.num_losses
-        variables = source.traced.variables()
         self._variables = [variables[name] for name in self._form.weights]
         self._written = [variables[name] for name in self._form.writes]
-        self._gradients = Gradients(compiled, self._form.weights, self._parse)
+        self._counters = [(variables[name], n) for name, n in self._form.counters.items()]
+        self._gradients = mode.gradients
         self._calls: dict[tuple[int, ...], GradientCall] = {}
-
-    def _parse(self, shapes: Sequence[tuple[int, ...]]) -> Any:
-        own = tuple(shapes[: len(self._compiled.inputs)])
-        if own == self._first:
-            return self._form.graph
-        return self._source.parse_for_training(own, self._training).graph
 
     def _wrt(self, count: int) -> list[int]:
         """The numbers of what may have gradients: of `count` inputs, and of variables."""
@@ -57,15 +43,12 @@ class Trained:
         found = [n for n in every if tf.as_dtype(inputs[n].dtype).is_floating]
         return found + [count + n for n, one in enumerate(self._variables) if one.trainable]
 
-    def _given(self, arrays: Sequence[Any], seed: Any) -> list[Any]:
-        return [*arrays, seed] if self._form.has_seed else list(arrays)
-
     def run(self, tensors: Sequence[Any], recorded: bool) -> list[Any]:
         """The outputs for eager tensors; with `recorded` tapes can differentiate them."""
         given = [*tensors, *(tf.identity(one) for one in self._variables)]
         with stop_recording():
             wrt = self._wrt(len(tensors)) if recorded else []
-            made = self._gradients.forward(self._given(given, draw_seed()), wrt)
+            made = self._gradients.forward(self._mode.given(given, draw_seed()), wrt)
             every = [tensor_of(one) for one in made.outputs]
             outputs = self._assigned(every)
         if not recorded:
@@ -78,7 +61,7 @@ class Trained:
                 with stop_recording():
                     found = made.backward(own)[: len(given)]
                     tensors = [None if one is None else tensor_of(one) for one in found]
-                return without_second(self._source.name, tensors, [*given, *own])
+                return without_second(self._mode.source.name, tensors, [*given, *own])
 
             return outputs, gradient
 
@@ -89,18 +72,30 @@ class Trained:
         count = len(every) - len(self._written)
         for variable, value in zip(self._written, every[count:], strict=True):
             variable.assign(tf.cast(value, variable.dtype))
+        for variable, step in self._counters:
+            variable.assign_add(tf.cast(step, variable.dtype))
         return list(every[:count])
+
+    def _specs(self) -> list[ValueSpec]:
+        """The types and shapes of what the graph gives. One of a framework that traces for lengths
+        says nothing of others: then the shapes of the model's own outputs are those of inference.
+        """
+        specs = list(self._form.graph.outputs)
+        if not isinstance(self._mode.source.base(), TensorFlowSource):
+            specs[: len(self._compiled.outputs)] = self._compiled.outputs
+        return specs
 
     def in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for tensors of a tf.function: an operation that runs the plan."""
         wrt = self._wrt(len(tensors))
-        specs = self._form.graph.outputs
+        specs = self._specs()
         # Whether anybody has asked for gradients when the function was traced.
         is_wanted = [False]
 
         def run(*arrays: Any) -> list[Any]:
             seed = draw_seed()
-            made = self._gradients.forward(self._given(arrays, seed), wrt if is_wanted[0] else [])
+            every = self._mode.given(arrays, seed)
+            made = self._gradients.forward(every, wrt if is_wanted[0] else [])
             if is_wanted[0]:
                 self._keep(seed, made)
             return [*map(numpy.asarray, made.outputs), seed]
@@ -116,7 +111,7 @@ class Trained:
                 is_wanted[0] = True
                 own = dense(grads[: len(specs) - len(self._written)])
                 found = self._gradient_in_graph(seed, given, wrt, own)
-                return without_second(self._source.name, found, [*given, *own])
+                return without_second(self._mode.source.name, found, [*given, *own])
 
             return outputs, gradient
 
@@ -137,7 +132,7 @@ class Trained:
             own, grads = arrays[:count], arrays[count:]
             made = self._calls.pop(tuple(seed.tolist()), None)
             if made is None:  # asked for a second time, or after many other calls
-                made = self._gradients.forward(self._given(own, seed), wrt)
+                made = self._gradients.forward(self._mode.given(own, seed), wrt)
             found = made.backward(grads)
             return [
                 numpy.zeros_like(own[n]) if found[n] is None else numpy.asarray(found[n])

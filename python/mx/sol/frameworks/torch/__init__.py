@@ -40,6 +40,10 @@ class Torch(Framework):
             args, kwargs = getattr(model, "example_inputs", None) or ((), {})
         return TorchSource(_module_of(model), tuple(args), dict(kwargs))
 
+    def executes_training(self) -> bool:
+        """They do, in the module's mode."""
+        return True
+
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """A module of the same class and with the same state; for models of other frameworks, and
         with other conventions, a module with the weights of the graph."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -13,8 +13,10 @@ from ....importers.torch._tensors import tensor_of
 from ..._compiled import Compiled
 from .._framework import Holder, Weight
 from .._gradients import Gradients
+from .._in_mode import InMode, check_losses, warn_of_inference
 from .._part import Part
 from ._second import without_second
+from ._seeds import draw_seed
 from ._state import State
 from ._surroundings import check_surroundings
 
@@ -26,7 +28,8 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
 
     They have the names of the weights; those that are joined by dots are in modules inside. The
     module is called as the model was that it was made of, with tensors. In training mode layers do
-    what they do in inference.
+    what they do in training, where the model says what that is; else what they do in inference,
+    which a SolWarning says.
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -36,24 +39,70 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         self._state = State(self)
         self._state.add(list(self._names), {})
         compiled.holder = _Weights(self._state, self._names)
-        self._gradients = Gradients(compiled, list(self._names.values()))
-        self.eval()
+        more = compiled.source.weights_of_training()
+        self._of_inference = [one for one in self._names.values() if one not in more]
+        self._gradients = Gradients(compiled, self._of_inference)
+        self._in_modes: dict[tuple[bool, ...], InMode] = {}
+        self._has_warned = False
+        self.train(compiled.source.base().is_training)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the model returns for tensors."""
         compiled = self._sol.compiled
-        check_surroundings(compiled.source.name)
-        given = compiled.source.flatten(args, kwargs)
+        source = compiled.source
+        check_surroundings(source.name)
+        given = source.flatten(args, kwargs)
         tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
+        if source.has_modes and (self.training or source.base().changes):
+            return source.unflatten(self._in_mode(tensors))
+        if self.training and not self._has_warned:
+            self._has_warned = True
+            warn_of_inference(source)
         if self._state.check_but_for_hooks() == "changed":
             compiled.refresh()
-        if torch.is_grad_enabled() and self._state.needs_gradients(tensors):
-            weights = self._state.weights()
+        if self._records(tensors):
+            named = self._named()
+            weights = [named[name] for name in self._of_inference]
             outputs = _Call.apply(self._gradients, *tensors, *weights)
         else:
             found = compiled.run([tensor.detach() for tensor in tensors])
             outputs = [_from_dlpack(one.__dlpack__()) for one in found]
-        return compiled.source.unflatten(outputs)
+        return source.unflatten(outputs)
+
+    def _records(self, tensors: Sequence[Any]) -> bool:
+        """Whether autograd would record a call."""
+        return torch.is_grad_enabled() and self._state.needs_gradients(tensors)
+
+    def _named(self) -> dict[str, Any]:
+        """The parameters and buffers that there are now, by the names of weights."""
+        return dict(zip(self._names.values(), self._state.weights(), strict=True))
+
+    def _in_mode(self, tensors: Sequence[Any]) -> list[Any]:
+        """The outputs of a call in training, or of one that changes buffers."""
+        compiled, named = self._sol.compiled, self._named()
+        key = (self.training, *compiled.source.modes())
+        if key not in self._in_modes:
+            shapes = [tuple(tensor.shape) for tensor in tensors]
+            made = InMode(compiled, shapes, self.training, named)
+            check_losses(made)
+            self._in_modes[key] = made
+        mode = self._in_modes[key]
+        form, written = mode.form, {*mode.form.writes}
+        # What is written below backward reads as it was.
+        weights = [named[one].clone() if one in written else named[one] for one in form.weights]
+        given = mode.given([*tensors, *weights], draw_seed() if form.has_seed else None)
+        if self._records(tensors):
+            outputs = list(_Call.apply(mode.gradients, *given))
+        else:
+            call = mode.gradients.forward([tensor.detach() for tensor in given], [])
+            outputs = [_from_dlpack(one.__dlpack__()) for one in call.outputs]
+        count = len(outputs) - len(form.writes)
+        with torch.no_grad():
+            for name, value in zip(form.writes, outputs[count:], strict=True):
+                named[name].copy_(value)
+            for name, step in form.counters.items():
+                named[name].add_(step)
+        return outputs[:count]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ForeignModule:
         """A module with weights of its own."""
@@ -62,6 +111,7 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
             Compiled(compiled.source, compiled.vdims, compiled.context, compiled.passes)
         )
         again.load_state_dict(self.state_dict())
+        again.train(self.training)
         memo[id(self)] = again
         return again
 
@@ -134,7 +184,8 @@ class _Weights(Holder):
 def _add_weights(module: Any, compiled: Compiled) -> dict[str, str]:
     """Gives a module the weights of a graph; what each is called there, and in the graph."""
     names: dict[str, str] = {}
-    for weight, (tensor, is_trained) in compiled.weights().items():
+    own = {name: (one, False) for name, one in compiled.source.weights_of_training().items()}
+    for weight, (tensor, is_trained) in (compiled.weights() | own).items():
         array = numpy.array(tensor.numpy())  # its own: training writes it
         owner, key = _owner_of(module, weight)
         if is_trained:

@@ -7,7 +7,7 @@ import copy
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from ....importers.torch._exporting import exporting
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ._loaded import beside_openmp
+from ._modes import in_mode
 from ._source import OtherType, TorchSource, check_tensor
 from ._surroundings import PREVENTS, UNLESS, prevents
 from ._trainer import NOT_READY, Ready, Trainer
@@ -158,7 +159,7 @@ class Runner:
 
         `shapes` are others for the inputs, and `compiled` the model that takes these.
         """
-        with self._planning, torch.enable_grad(), _training_mode(self.source.module):
+        with self._planning, torch.enable_grad(), in_mode(self.source.module, True):
             if compiled is None:
                 version = self.trainer.version(self.source.example)
             else:
@@ -299,22 +300,6 @@ def _is_taken(module: Any, example: Any) -> bool:
     except Exception:  # whatever the module raises
         return False
     return True
-
-
-@contextlib.contextmanager
-def _training_mode(module: Any) -> Iterator[None]:
-    """Has all modules in training, if none is."""
-    modules = list(module.modules())
-    if any(one.training for one in modules):
-        yield
-        return
-    for one in modules:
-        one.training = True
-    try:
-        yield
-    finally:
-        for one in modules:
-            one.training = False
 
 
 class OptimizedModule:

@@ -41,6 +41,10 @@ class OutputTree:
                 targets.append((None, False))
         return OutputTree(program.call_spec.out_spec, leaves, targets)
 
+    def is_like(self, other: OutputTree) -> bool:
+        """Whether both put the same number of outputs in the same structure."""
+        return self._spec == other._spec and self._targets == other._targets
+
     def as_text(self) -> str | None:
         """What `from_text` reads; None where a file cannot have it."""
         if any(type(leaf) not in (type(None), bool, int, float, str) for leaf in self._leaves):

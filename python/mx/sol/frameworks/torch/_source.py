@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from ....graph import Graph
+from ....graph import Graph, GraphError
 from ....importers.torch._tensors import tensor_of
 from ...dims import Choice, Dimensions
-from .._framework import Parsed, Source, Weight
+from .._framework import InTraining, Parsed, Source, Weight
 from ._captured import Captured, imported
+from ._modes import in_mode
 from ._outputs import OutputTree
 from ._state import State
 from ._unsupported import check_argument, check_module
-from .kept import Key, capture
+from .kept import Key, capture, capture_training
 
 if TYPE_CHECKING:
     from ._dims import Analysis
+    from ._training_graph import TrainingGraph
 
 
 class TorchSource(Source):
     """See Source. The module is exported when its graph is asked for, in eval mode."""
 
     example: list[Any]
+    has_modes = True
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         check_module(module)
@@ -111,6 +114,65 @@ class TorchSource(Source):
     def key(self) -> str | None:
         """See Source. Elements are hashed again, as nothing counts what is written to `.data`."""
         return self._key.text if self._key is not None and self._key.holds() else None
+
+    def training_graph(self, shapes: Sequence[tuple[int, ...]]) -> TrainingGraph:
+        """What the module computes in the modes that its modules are in, with what it writes."""
+        # What hooks of the caller store and compute again are not the tensors of a capture, which a
+        # checkpoint would miss when it calls the model once more.
+        with torch.autograd.graph.saved_tensors_hooks(_itself, _itself):
+            return capture_training(self.module, *self.resized(shapes))
+
+    def parse_for_training(
+        self, axes: Sequence[Sequence[int | str | None]], training: bool = True
+    ) -> InTraining:
+        """See Source. A module in training has its modules in their own modes, another one all of
+        them in training."""
+        assert self.state is not None and self.outputs is not None
+        shapes = [
+            tuple(
+                n if isinstance(n, int) else told for n, told in zip(given, own.shape, strict=True)
+            )
+            for given, own in zip(axes, self.example, strict=True)
+        ]
+        with in_mode(self.module, training), torch.enable_grad():
+            made = self.training_graph(shapes)
+        made.check_constants(self.name)
+        if not made.tree.is_like(self.outputs):
+            raise GraphError(
+                f"{self.name}: returns another structure in training than in inference, which only"
+                " torch executes"
+            )
+
+        def names(targets: Iterable[str]) -> tuple[str, ...]:
+            assert self.state is not None
+            return tuple(self.state.names.get(one, one) for one in targets)
+
+        counters = dict(zip(names(made.counters), made.counters.values(), strict=True))
+        return InTraining(
+            made.graph, names(made.state), names(made.writes), made.has_seed, counters=counters
+        )
+
+    def weights_of_training(self) -> Mapping[str, Weight]:
+        """See Source: what is saved of a module and no weight of its graph, and what calls change
+        of it."""
+        assert self.state is not None
+        kept = (*self.module.state_dict(keep_vars=True), *self.changes)
+        return {
+            name: tensor_of(tensor, name)
+            for name, tensor in self.module.named_buffers()
+            if name in kept and name not in self.state.names
+        }
+
+    def frozen(self) -> set[str]:
+        """See Source: parameters that need no gradient."""
+        assert self.state is not None
+        parameters = self.module.named_parameters(remove_duplicate=False)
+        names = self.state.names
+        return {names[path] for path, one in parameters if path in names and not one.requires_grad}
+
+    def modes(self) -> tuple[bool, ...]:
+        """See Source."""
+        return tuple(one.training for one in self.module.modules())
 
     def execute_elsewhere(self) -> None:
         """See Source."""
@@ -230,6 +292,10 @@ def check_tensor(name: str, tensor: Any, example: Any) -> None:
     check_argument(name, tensor)
     if tensor.dtype != example.dtype:
         raise OtherType(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -65,6 +65,8 @@ class State:
         self.all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
         # Weights by the names that graphs have for them, with the dictionary that each is in.
         self._weights_in: dict[str, tuple[dict[str, Any], str]] = {}
+        # What graphs call them, by the names that the module has for them.
+        self.names: dict[str, str] = {}
         self._constants: dict[str, Any] = {}
         # Modules in others, to notice that one is new or in the position of another.
         self._modules_in = positions_in(owners.values())
@@ -89,6 +91,7 @@ class State:
         for name in names:
             target = target_of(name, tensors, constants)
             if target in tensors:
+                self.names[target] = name
                 self._weights_in[name] = owner_of(self._root, target)
             elif target in constants:
                 self._constants[name] = constants[target]

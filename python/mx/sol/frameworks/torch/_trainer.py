@@ -18,7 +18,6 @@ from ._libraries import give_back_code
 from ._loaded import prepare_training
 from ._source import TorchSource
 from ._surroundings import prevents
-from .kept import capture_training
 
 _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
@@ -113,16 +112,10 @@ class Trainer:
         source, compiled = self._source, self._compiled
         shapes = [tuple(tensor.shape) for tensor in tensors]
         compiled.check(tuple(shapes))
-        # What hooks of the caller store and compute again are not the tensors of a capture, which a
-        # checkpoint would miss when it calls the model once more.
-        with torch.autograd.graph.saved_tensors_hooks(_itself, _itself):
-            made = capture_training(source.module, *source.resized(shapes))
+        made = source.training_graph(shapes)
         wrt: list[str] = []
         if torch.is_grad_enabled():
-            if any(one.requires_grad for one in made.constants.tensors):
-                raise GraphError(
-                    f"sol.optimize: {source.name}: a tensor that is no parameter needs a gradient"
-                )
+            made.check_constants(source.name)
             wrt = [
                 name
                 for name, tensor in zip(made.arguments, tensors, strict=True)
@@ -181,10 +174,6 @@ class Trainer:
             return version(args)
 
         return run
-
-
-def _itself(x: Any) -> Any:
-    return x
 
 
 def _told(x: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import onnx_ir
 import torch
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
-from ....graph import Graph
+from ....graph import Graph, GraphError
 from ....importers._training import DOMAIN, SEED
 from ._captured import check_changes
 from ._held import Constants
@@ -42,6 +42,13 @@ class TrainingGraph:
         """The names of the inputs that are parameters and buffers."""
         first = len(self.arguments)
         return [spec.name for spec in self.graph.inputs[first : first + len(self.state)]]
+
+    def check_constants(self, name: str) -> None:
+        """GraphError where a model of that name has gradients that plans do not give."""
+        if any(one.requires_grad for one in self.constants.tensors):
+            raise GraphError(
+                f"sol.optimize: {name}: a tensor that is no parameter needs a gradient"
+            )
 
 
 def training_graph(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
