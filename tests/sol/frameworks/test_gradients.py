@@ -24,6 +24,7 @@ from .networks import (
     jax_network,
     keras_network,
     onnx_network,
+    symbol_network,
 )
 
 
@@ -69,6 +70,40 @@ def test_gradients_in_tensorflow(compiled) -> None:
     wanted = [of_image.transpose(0, 2, 3, 1), of_kernel.transpose(2, 3, 1, 0), of_bias, of_head.T]
     for got, one in zip(found, wanted, strict=True):
         close(got, one)
+
+
+def by_torch(fast):
+    image = torch.tensor(IMAGE, requires_grad=True)
+    (fast(image) ** 2).sum().backward()
+    return image.grad, [one.grad for one in fast.parameters()]
+
+
+def by_tensorflow(fast):
+    with tf.GradientTape() as tape:
+        tape.watch(image := tf.constant(IMAGE))
+        loss = tf.reduce_sum(fast(image) ** 2)
+    of_image, *of_weights = tape.gradient(loss, [image, *fast.trainable_variables])
+    return of_image, of_weights
+
+
+def by_jax(fast):
+    return jax.grad(lambda image: (fast(image) ** 2).sum())(jnp.asarray(IMAGE)), []
+
+
+@pytest.mark.parametrize("make", [onnx_network, symbol_network])
+@pytest.mark.parametrize(
+    ("target", "call"),
+    [("torch", by_torch), ("tensorflow", by_tensorflow), ("keras", by_tensorflow), ("jax", by_jax)],
+)
+def test_gradients_of_graphs(make, target, call) -> None:
+    of_image, of_weights = expected_gradients()
+    found, weights = call(sol.optimize(make(), IMAGE, framework=target))
+    close(found, of_image)
+    # No two weights have the same shape; functions of JAX have none.
+    by_shape = {tuple(one.shape): one for one in weights}
+    assert len(by_shape) == (0 if target == "jax" else len(of_weights))
+    for wanted in of_weights if by_shape else ():
+        close(by_shape[wanted.shape], wanted)
 
 
 def test_training_in_keras() -> None:
