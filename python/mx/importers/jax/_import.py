@@ -55,6 +55,8 @@ class _Import:
         self._closed, self._weights = closed, weights
         self._inputs, self._outputs = inputs, outputs
         self._wrong: list[str] = []
+        # The equation at hand, behind those that call the functions it is in.
+        self._eqns: list[Any] = []
         self._names = Names()
         self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
         self.builder = Builder(self._graph, self._names)
@@ -134,11 +136,21 @@ class _Import:
         nothing = [None] * len(eqn.outvars)
         if any(one is None for one in inputs):
             return nothing  # of an equation that has been noted already
+        self._eqns.append(eqn)
+        try:
+            return self._results(eqn, inputs, once, builder) or nothing
+        finally:
+            self._eqns.pop()
+
+    def _results(
+        self, eqn: Any, inputs: Sequence[Any], once: Sequence[bool], builder: Builder
+    ) -> Sequence[Any]:
+        """What the rule of an equation gives, nothing where it cannot be imported."""
         function = rule.get(eqn.primitive.name)
-        builder.prefix, builder.metadata = eqn.primitive.name, metadata_of(eqn)
+        builder.prefix, builder.metadata = eqn.primitive.name, metadata_of(self._eqns)
         if function is None:
-            self._wrong.append(f"{describe(eqn)}: there is no rule for the primitive")
-            return nothing
+            self._wrong.append(f"{describe(self._eqns)}: there is no rule for the primitive")
+            return ()
         try:
             result = function(builder, Equation(eqn, inputs, once))
             results = [result] if not isinstance(result, (list, tuple)) else result
@@ -149,11 +161,11 @@ class _Import:
         except GraphError:
             raise
         except (Unsupported, ValueError) as error:
-            self._wrong.append(f"{describe(eqn)}: {error}")
-            return nothing
+            self._wrong.append(f"{describe(self._eqns)}: {error}")
+            return ()
         except Exception as error:
             raise GraphError(
-                f"mx.importers.jax: the rule of {describe(eqn)} fails:"
+                f"mx.importers.jax: the rule of {describe(self._eqns)} fails:"
                 f" {type(error).__name__}: {error}"
             ) from error
 

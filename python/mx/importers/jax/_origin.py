@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -30,14 +31,24 @@ def module_path(eqn: Any) -> str:
     return str(eqn.source_info.name_stack)
 
 
-def metadata_of(eqn: Any) -> dict[str, str]:
+def _origin(eqns: Sequence[Any]) -> tuple[str, str]:
+    """Scope and line of the last one, which is in a function that the one before calls: JAX keeps
+    what it has traced of a function, and then no line of the user's is known inside."""
+    scopes = [path for eqn in eqns if (path := module_path(eqn))]
+    lines = [line for eqn in eqns if (line := source_line(eqn))]
+    return "/".join(scopes), lines[-1] if lines else ""
+
+
+def metadata_of(eqns: Sequence[Any]) -> dict[str, str]:
     """What nodes of the graph note of where they come from."""
-    found = {"mx.module": module_path(eqn), "mx.source": source_line(eqn)}
+    path, line = _origin(eqns)
+    found = {"mx.module": path, "mx.source": line}
     return {key: value for key, value in found.items() if value}
 
 
-def describe(eqn: Any) -> str:
+def describe(eqns: Sequence[Any]) -> str:
     """Names an equation in an error: its primitive, its scope and its line."""
-    inside = [f"module {path!r}" for path in (module_path(eqn),) if path]
-    where = ", ".join(part for part in (*inside, source_line(eqn)) if part)
-    return f"{eqn.primitive.name} ({where})" if where else str(eqn.primitive.name)
+    path, line = _origin(eqns)
+    where = ", ".join(part for part in (f"module {path!r}" if path else "", line) if part)
+    name = str(eqns[-1].primitive.name)
+    return f"{name} ({where})" if where else name
