@@ -82,7 +82,7 @@ class Traced:
         """The arrays of the example in other shapes, as JAX takes them without elements."""
         found = [self.leaves[n] for n in self.positions]
         return [
-            jax.ShapeDtypeStruct(tuple(shape), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
+            jax.ShapeDtypeStruct(tuple(shape), _canonical(_dtype(leaf)))
             for leaf, shape in zip(found, shapes, strict=True)
         ]
 
@@ -162,6 +162,15 @@ def is_array(leaf: object) -> bool:
     """Whether a leaf of arguments or results is an array; numbers of Python are."""
     is_number = isinstance(leaf, (bool, int, float, complex))
     return is_number or (hasattr(leaf, "shape") and hasattr(leaf, "dtype"))
+
+
+def is_key(dtype: Any) -> bool:
+    """Whether it is the type of JAX's keys of random numbers, which no graph has."""
+    return bool(jax.dtypes.issubdtype(dtype, jax.dtypes.extended))
+
+
+def _canonical(dtype: Any) -> Any:
+    return dtype if is_key(dtype) else jax.dtypes.canonicalize_dtype(dtype)
 
 
 def _dtype(leaf: Any) -> Any:

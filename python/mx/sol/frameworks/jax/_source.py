@@ -10,8 +10,8 @@ import jax
 import numpy
 from jax import tree_util
 
-from ....graph import Graph
-from ....importers.jax._trace import Traced, is_array, output_names
+from ....graph import Graph, GraphError
+from ....importers.jax._trace import Traced, is_array, is_key, output_names
 from ...dims import Choice, Dimensions, Shape
 from .._framework import Parsed, Source
 
@@ -26,6 +26,12 @@ class JaxSource(Source):
         self.name = self.traced.name
         self.layout = "NHWC"
         dtypes = [spec.dtype for spec in self.traced.specs(self.traced.shapes())]
+        for path, dtype in zip(self.traced.paths, dtypes, strict=True):
+            if is_key(dtype):
+                raise GraphError(
+                    f"{self.name}: argument {path!r} is a key of random numbers, for which graphs"
+                    " have no type"
+                )
         given = [self.traced.leaves[n] for n in self.traced.positions]
         self.example = [numpy.asarray(one, dtype) for one, dtype in zip(given, dtypes, strict=True)]
         self._shapes: list[tuple[int, ...]] = [array.shape for array in self.example]
