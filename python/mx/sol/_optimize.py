@@ -62,11 +62,18 @@ def optimize(
     list with an item for each, as `sol.report` numbers them: True, False, or a length to use.
 
     `device` is a context, a name as "npu", or a name and a number; by default what `sol.device` is
-    set to. With `fallback` what cannot be optimized is executed by its framework, with a
-    SolWarning that says why; without it the error names the operator, its module and its line.
+    set to. Without `fallback` what cannot be optimized is an error that names the operator, its
+    module and its line. With it, the model's framework executes that part and plans the rest: of
+    torch modules that can be optimized, in a `Sequential` those that follow each other as one; of
+    Keras layers, those that follow each other as one; of TensorFlow modules in a `tf.Module`; of
+    JAX what is between equations that cannot be. Weights stay the model's own, and a SolWarning
+    says what is left to the framework, and why. A model of which nothing else can be optimized
+    comes back as it is.
 
     Raises TypeError for what is no model or does not fit as an example, GraphError for what the
-    graph of models has no operator for, NotImplementedError for what is not implemented yet.
+    graph of models has no operator for, NotImplementedError for what is not implemented yet; with
+    `fallback` either one for a part that the framework would have to execute in a model of another
+    `framework`, or one with another `layout` or `dtype`.
     """
     _layers.load()
     if kwargs is not None and not isinstance(kwargs, Mapping):
@@ -115,13 +122,36 @@ def optimize(
         compiled.fallback, compiled.memory_limit = fallback, limit
         return compiled
 
+    def planned_part(parsed: Source, varies: bool = True) -> Compiled:
+        """A part of a model, whose dimensions have other numbers than the model's."""
+        is_free = varies and (batch_size is not None or _varies(vdims))
+        part = Compiled(parsed, is_free or None, context, passes)
+        part.fallback, part.memory_limit = fallback, limit
+        return part
+
     try:
         compiled = planned(reader.parse(model, example, kwargs or {}))
     except (GraphError, NotImplementedError) as error:
-        if not fallback or target is not reader:
+        if not fallback:
             raise
-        return reader.fall_back(model, example, kwargs or {}, planned, error)
+        why = ""
+        if target is not reader:
+            why = f"framework={target.name!r}: a model for {target.name} cannot have a part that"
+            why += f" {reader.name} executes"
+        elif conventions != Conventions():
+            why = "layout and dtype are of a model that is optimized as a whole"
+        if why:
+            kind = GraphError if isinstance(error, GraphError) else NotImplementedError
+            raise kind(f"sol.optimize: fallback=True: {why}; {error}") from error
+        return reader.fall_back(model, example, kwargs or {}, planned_part, error)
     return target.wrap(compiled, model)
+
+
+def _varies(vdims: VDims) -> bool:
+    """Whether a dimension may have another length than in the example."""
+    if vdims is None or isinstance(vdims, bool):
+        return bool(vdims)
+    return any(one is not False for one in vdims)
 
 
 def parts_of(model: Any, function: str) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import onnx_ir
 
 from ...context import Context
-from ...graph import Graph
+from ...graph import Graph, GraphError
 from ...graph.passes import Pass
 from ..dims import Choice, Dimensions
 
@@ -190,14 +190,19 @@ class Framework(ABC):
         model: Any,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        how: Callable[[Source], Compiled],
+        how: Callable[..., Compiled],
         error: Exception,
     ) -> Any:
-        """The model with what cannot be optimized executed by the framework; `how` plans a part.
+        """The model with what cannot be optimized executed by the framework, which a SolWarning
+        says. `how(source)` plans a part, `how(source, False)` one for its example's shapes alone.
 
-        Raises the error where the framework does not execute parts.
+        Raises what the error is where the framework does not execute parts.
         """
-        raise error
+        kind = GraphError if isinstance(error, GraphError) else NotImplementedError
+        raise kind(
+            f"sol.optimize: fallback=True: a model of {self.name} has no framework that could"
+            f" execute a part: {error}"
+        ) from error
 
     def training_step(
         self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]

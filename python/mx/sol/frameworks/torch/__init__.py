@@ -96,6 +96,7 @@ class Torch(Framework):
             return None
         from ._foreign import ForeignModule
         from ._module import OptimizedModule, runner_of
+        from ._runs import runs_of
 
         def part(module: Any) -> Any:
             return runner_of(module) if isinstance(module, OptimizedModule) else module._sol
@@ -103,7 +104,10 @@ class Torch(Framework):
         kinds = (OptimizedModule, ForeignModule)
         if isinstance(model, kinds):
             return [("", part(model))]
-        return [(name, part(one)) for name, one in model.named_modules() if isinstance(one, kinds)]
+        found: list[tuple[str, Any]] = []
+        for name, one in model.named_modules():
+            found += [(name, one)] if isinstance(one, kinds) else runs_of(one, name)
+        return [(name, part(one)) for name, one in found]
 
     def missing(self) -> str:
         """What to install."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
+import math
+import re
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,46 +12,62 @@ import torch
 
 from ....graph import GraphError
 from ..._compiled import Compiled
-from ..._errors import SolWarning
-from .._framework import Source
+from .._cut import failing, grouped, reason_of, tell
 from ._module import optimized
+from ._runs import Run, in_runs
 from ._source import TorchSource
 
-Calls = dict[Any, list[tuple[Any, Any]]]
+# A layer without others inside is optimized alone from so many multiplications on: of fewer, what a
+# plan saves in a call is not worth capturing the layer.
+_LEAST = 1 << 12
 
 
 def in_parts(
     model: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    planned: Callable[[Source], Compiled],
+    planned: Callable[..., Compiled],
     error: Exception,
 ) -> Any:
     """The model with the modules inside it optimized that can be, and torch for all else.
 
-    Those are tried that are made of other modules, from the outside to the inside. The model
-    itself is returned where there is none. A SolWarning says which, and why not all.
+    Those are tried that are made of other modules, from the outside to the inside, those that
+    follow each other in a sequence as one, and layers that compute enough to be worth a call. The
+    model itself is returned where there is none. A SolWarning says which, and why not all.
     """
-    calls = _calls_of(model, args, kwargs)
-    names: list[str] = []
-    result = _in_parts(model, "", calls, planned, names)
-    done = f"all except the modules {', '.join(names)}" if names else "it"
-    text = str(error).split("\n")[0]
-    warnings.warn(
-        f"{type(model).__name__}: torch executes {done}: {text}", SolWarning, stacklevel=4
-    )
+    cut = _Cut(_calls_of(model, args, kwargs), planned)
+    result = cut.inside(model, "", reason_of(error))
+    tell(type(model).__name__, "torch", cut.parts, cut.reasons, stacklevel=4)
     return result
 
 
-def _calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Calls:
-    """What the modules inside are called with for the example."""
-    calls: Calls = {}
+class _Call:
+    """What a module was called with for the example."""
 
-    def note(module: Any, given: Any, named: Any) -> None:
-        calls.setdefault(module, []).append((given, named))
+    def __init__(self, args: Any, kwargs: Any, elements: int) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.elements = elements  # of what it gave
+        leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+        self.specs = [
+            (tuple(leaf.shape), leaf.dtype) if isinstance(leaf, torch.Tensor) else leaf
+            for leaf in leaves
+        ]
+
+
+def _calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Any, list[_Call]]:
+    """The calls of the modules inside for the example."""
+    calls: dict[Any, list[_Call]] = {}
+
+    def note(module: Any, given: Any, named: Any, made: Any) -> None:
+        tensors = [
+            one.numel()
+            for one in torch.utils._pytree.tree_leaves(made)
+            if isinstance(one, torch.Tensor)
+        ]
+        calls.setdefault(module, []).append(_Call(given, named, max(tensors, default=0)))
 
     inner = [module for module in model.modules() if module is not model]
-    hooks = [module.register_forward_pre_hook(note, with_kwargs=True) for module in inner]
+    hooks = [module.register_forward_hook(note, with_kwargs=True) for module in inner]
     training = [module for module in model.modules() if module.training]
     model.eval()
     try:
@@ -63,45 +81,130 @@ def _calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Cal
     return calls
 
 
-def _in_parts(
-    module: Any, path: str, calls: Calls, planned: Callable[[Source], Compiled], names: list[str]
-) -> Any:
-    """The module with optimized ones in it, itself if there are none."""
-    children = dict(module._modules)
-    for key, child in module._modules.items():
-        if child is None or not child._modules:
-            continue
-        inside = f"{path}{key}"
-        found = _optimized(child, calls.get(child, []), planned)
-        if found is None:
-            found = _in_parts(child, f"{inside}.", calls, planned, names)
+class _Cut:
+    """A model on its way into parts."""
+
+    def __init__(self, calls: dict[Any, list[_Call]], planned: Callable[..., Compiled]) -> None:
+        self._calls, self._planned = calls, planned
+        # The paths of what is optimized, and why other modules are not.
+        self.parts: list[str] = []
+        self.reasons: list[str] = []
+
+    def inside(self, module: Any, path: str, why: str) -> Any:
+        """A module that cannot be optimized, `why` says the reason, with optimized ones in it;
+        itself if there are none."""
+        children, runs = dict(module._modules), []
+        before = len(self.reasons)
+        if _is_sequence(module):
+            runs = self._sequence(children, path, why)
         else:
-            names.append(inside)
-        children[key] = found
-    if all(children[key] is child for key, child in module._modules.items()):
-        return module
-    # Another module of the class, with the same parameters, buffers and hooks.
-    copy = object.__new__(type(module))
-    object.__setattr__(copy, "__dict__", {**module.__dict__, "_modules": children})
-    return copy
+            for key, child in module._modules.items():
+                if child is not None:
+                    children[key] = self._child(child, f"{path}{key}")
+        # What is wrong with a module inside was said there.
+        keys = "|".join(map(re.escape, children))
+        if why and (len(self.reasons) == before or not re.search(f"module '({keys})['.]", why)):
+            self.reasons.append(f"module {path[:-1]!r}: {why}" if path else why)
+        if runs:
+            return in_runs(module, children, runs)
+        if all(children[key] is child for key, child in module._modules.items()):
+            return module
+        # Another module of the class, with the same parameters, buffers and hooks.
+        copy = object.__new__(type(module))
+        object.__setattr__(copy, "__dict__", {**module.__dict__, "_modules": children})
+        return copy
+
+    def _child(self, child: Any, path: str) -> Any:
+        """A module inside another: optimized, or with optimized ones in it, or itself."""
+        if not child._modules and not self._is_worth_a_call(child):
+            return child
+        if child in self._calls:
+            found = self._optimized(child, child)
+            if not isinstance(found, str):
+                self.parts.append(path)
+                return found
+            return self._rejected(child, path, found)
+        # What is never called itself, as a ModuleList, says nothing of those inside.
+        return self.inside(child, f"{path}.", "")
+
+    def _rejected(self, child: Any, path: str, why: str) -> Any:
+        if child._modules:
+            return self.inside(child, f"{path}.", why)
+        self.reasons.append(f"module {path!r}: {why}")
+        return child
+
+    def _sequence(self, children: dict[str, Any], path: str, why: str) -> list[Run]:
+        """The runs of a sequence; modules of `children` that are alone are replaced there."""
+        keys, modules = list(children), list(children.values())
+        made: dict[tuple[int, int], Any] = {}
+
+        def attempt(first: int, stop: int) -> str:
+            named = OrderedDict(zip(keys[first:stop], modules[first:stop], strict=True))
+            alone = modules[first]
+            module = alone if stop - first == 1 else torch.nn.Sequential(named)
+            module.training = alone.training
+            found = made[first, stop] = self._optimized(module, alone)
+            return found if isinstance(found, str) else ""
+
+        def blamed(why: str) -> int | None:
+            named = re.search(r"module '([^'.]+)", why)
+            return keys.index(named[1]) if named and named[1] in keys else None
+
+        bad = failing(len(modules), why, attempt, blamed)
+        numbers = range(len(modules))
+        runs = []
+        for is_apart, group in grouped([[n] for n in numbers], [[n + 1] for n in numbers], bad):
+            first, stop = group[0], group[-1] + 1
+            if is_apart:
+                children[keys[first]] = self._rejected(
+                    modules[first], f"{path}{keys[first]}", bad[first]
+                )
+            elif stop - first == 1:
+                if not modules[first]._modules and not self._is_worth_a_call(modules[first]):
+                    continue
+                if (first, stop) not in made:
+                    attempt(first, stop)
+                children[keys[first]] = made[first, stop]
+                self.parts.append(f"{path}{keys[first]}")
+            elif attempt(first, stop) if (first, stop) not in made else "":
+                self.reasons.append(f"modules of {path[:-1]!r}: {made[first, stop]}")
+            else:
+                runs.append(Run(first, stop, made[first, stop]))
+                self.parts.append(f"{path}{keys[first]}-{keys[stop - 1]}")
+        return runs
+
+    def _is_worth_a_call(self, module: Any) -> bool:
+        """Whether a module without others inside computes enough: one of the user's, of which no
+        more is known, and a layer with a matrix or kernels for floats that multiplies so often."""
+        calls = self._calls.get(module)
+        if calls is None:
+            return False
+        if not type(module).__module__.startswith("torch."):
+            return True
+        weights = [one for one in module.parameters() if one.dim() > 1]
+        tensors = torch.utils._pytree.tree_leaves((calls[0].args, calls[0].kwargs))
+        given = [one for one in tensors if isinstance(one, torch.Tensor)]
+        if not weights or not all(one.is_floating_point() for one in given):
+            return False
+        count = sum(math.prod(one.shape[1:]) for one in weights) * calls[0].elements
+        return bool(count >= _LEAST)
+
+    def _optimized(self, module: Any, first: Any) -> Any:
+        """The module optimized for how the first one in it is called, or why that cannot be."""
+        calls = self._calls.get(first, [])
+        if not calls:
+            return "it is not called for the example"
+        if any(call.specs != calls[0].specs for call in calls):
+            return "it is called with several shapes or types of arguments"
+        try:
+            source = TorchSource(module, tuple(calls[0].args), dict(calls[0].kwargs))
+            return optimized(self._planned(source))
+        except (GraphError, NotImplementedError, TypeError, ValueError) as error:
+            return reason_of(error)
 
 
-def _optimized(
-    module: Any, calls: list[tuple[Any, Any]], planned: Callable[[Source], Compiled]
-) -> Any:
-    """The module optimized for how it is called, None where that cannot be."""
-    if not calls or any(_shapes(call) != _shapes(calls[0]) for call in calls):
-        return None
-    args, kwargs = calls[0]
-    try:
-        return optimized(planned(TorchSource(module, tuple(args), dict(kwargs))))
-    except (GraphError, NotImplementedError, TypeError, ValueError):
-        return None
-
-
-def _shapes(call: Any) -> list[Any]:
-    leaves = torch.utils._pytree.tree_leaves(call)
-    return [
-        (tuple(leaf.shape), leaf.dtype) if isinstance(leaf, torch.Tensor) else leaf
-        for leaf in leaves
-    ]
+def _is_sequence(module: Any) -> bool:
+    """Whether a module calls those inside it one after the other, and each is one."""
+    is_plain = type(module).forward is torch.nn.Sequential.forward
+    inside = module._modules.values()
+    return is_plain and "forward" not in module.__dict__ and all(x is not None for x in inside)
