@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...context import Context
 from ...graph.passes import Pass
 from ._framework import Framework, Source
-from .tensorflow import as_it_is
+from .tensorflow import parts_in
 
 if TYPE_CHECKING:
     from .._compiled import Compiled
@@ -53,8 +53,10 @@ class Keras(Framework):
     def fall_back(
         self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
     ) -> Any:
-        """The model itself, with a SolWarning."""
-        return as_it_is(model, error)
+        """A model of which Keras executes what cannot be optimized, and plans the parts."""
+        from .tensorflow._fallback import in_parts
+
+        return in_parts(model, args, kwargs, how, error)
 
     def training_step(
         self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
@@ -66,9 +68,8 @@ class Keras(Framework):
         return TrainingStep(model, loss, optimizer, context, passes)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
-        """The model itself."""
-        runner = getattr(model, "_sol", None) if self.reads(model) else None
-        return None if runner is None else [("", runner)]
+        """The model, or what is optimized of its layers."""
+        return parts_in(model) if self.reads(model) else None
 
     def missing(self) -> str:
         """What to install."""

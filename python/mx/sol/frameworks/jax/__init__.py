@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import SolWarning
 from .._framework import Framework, Source
-from ._marker import OptimizedMarker
+from ._marker import OptimizedMarker, PartedMarker
 
 if TYPE_CHECKING:
     from ..._compiled import Compiled
@@ -31,7 +29,7 @@ class Jax(Framework):
             return False
         while isinstance(model, functools.partial):
             model = model.func
-        return isinstance(model, (jax.stages.Wrapped, OptimizedMarker))
+        return isinstance(model, (jax.stages.Wrapped, OptimizedMarker, PartedMarker))
 
     def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
         """The jaxpr of a function for an example."""
@@ -52,14 +50,15 @@ class Jax(Framework):
     def fall_back(
         self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
     ) -> Any:
-        """The function itself, with a SolWarning."""
-        text = str(error).replace("\n", " ")
-        name = getattr(model, "__name__", "the function")
-        warnings.warn(f"{name}: JAX executes it: {text}", SolWarning, stacklevel=4)
-        return model
+        """A function of which JAX executes what cannot be optimized, and plans the parts."""
+        from ._fallback import in_parts
+
+        return in_parts(model, args, kwargs, how, error)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
-        """The function itself."""
+        """The function itself, or what plans execute of it."""
+        if isinstance(model, PartedMarker):
+            return list(model.parts())
         runner = getattr(model, "_sol", None) if isinstance(model, OptimizedMarker) else None
         return None if runner is None else [("", runner)]
 

@@ -9,3 +9,11 @@ class OptimizedMarker:
     """The base of optimized functions."""
 
     _sol: Part
+
+
+class PartedMarker:
+    """The base of functions of which plans execute parts."""
+
+    def parts(self) -> list[tuple[str, Part]]:
+        """What plans execute, by number."""
+        raise NotImplementedError

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import SolWarning
 from .._framework import Framework, Source
 
 if TYPE_CHECKING:
@@ -58,25 +56,28 @@ class TensorFlow(Framework):
     def fall_back(
         self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
     ) -> Any:
-        """The model itself, with a SolWarning."""
-        return as_it_is(model, error)
+        """A module of which TensorFlow executes what cannot be optimized, and plans modules inside
+        it; a function itself. With a SolWarning."""
+        from ._parted_module import in_parts
+
+        return in_parts(model, args, kwargs, how, error)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
-        """The module itself."""
-        runner = getattr(model, "_sol", None) if self.reads(model) else None
-        return None if runner is None else [("", runner)]
+        """The module itself, or those inside it that are optimized."""
+        return parts_in(model) if self.reads(model) else None
 
     def missing(self) -> str:
         """What to install."""
         return "" if find_spec("tensorflow") else INSTALL
 
 
-def as_it_is(model: Any, error: Exception) -> Any:
-    """A model that its framework executes, which a SolWarning says."""
-    name = getattr(model, "name", None) or type(model).__name__
-    text = str(error).replace("\n", " ")
-    warnings.warn(f"{name}: TensorFlow executes it: {text}", SolWarning, stacklevel=5)
-    return model
+def parts_in(model: Any) -> list[tuple[str, Any]] | None:
+    """The parts of an optimized model of TensorFlow or Keras; None where it is none."""
+    runner = getattr(model, "_sol", None)
+    if runner is not None:
+        return [("", runner)]
+    inside = getattr(model, "_sol_parts", None)
+    return None if inside is None else list(inside())
 
 
 def _need_tensorflow() -> None:

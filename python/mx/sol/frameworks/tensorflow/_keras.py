@@ -14,7 +14,41 @@ from ._runner import Runner, without_losses
 from ._source import TensorFlowSource
 
 
-class OptimizedModel(keras.Model):  # type: ignore[misc]
+class OfOriginal(keras.Model):  # type: ignore[misc]
+    """A model that executes another one, its `original` where that is of Keras."""
+
+    def predict_step(self, data: Any) -> Any:
+        """What `predict` does with a batch: no losses of layers are computed."""
+        with without_losses():
+            return super().predict_step(data)
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call with symbolic tensors of Keras gives."""
+        kwargs.pop("training", None)
+        return keras.src.backend.compute_output_spec(self.call, *args, **kwargs)
+
+    def save_weights(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the file that the original writes: it loads it, and so does what is optimized of
+        it."""
+        self._weighted("save_weights")(*args, **kwargs)
+
+    def load_weights(self, *args: Any, **kwargs: Any) -> None:
+        """Reads a file that `save_weights` has written, or that of the original."""
+        self._weighted("load_weights")(*args, **kwargs)
+
+    def _weighted(self, method: str) -> Any:
+        """A method of the original, where that is a model with it, or else of keras.Model."""
+        own = getattr(super(), method)
+        return getattr(getattr(self, "original", None), method, own)
+
+    def get_config(self) -> Any:
+        """NotImplementedError: what a plan was made of is saved, and optimized again."""
+        raise NotImplementedError(
+            "an optimized model cannot be saved as one of Keras: save the original, or its weights"
+        )
+
+
+class OptimizedModel(OfOriginal):
     """An optimized model, called as the original with tensors.
 
     Its weights are those of a model of Keras or TensorFlow, or new ones with the elements and names
@@ -24,7 +58,7 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
 
     def __init__(self, compiled: Compiled, model: Any) -> None:
         # The plan says which types it takes: Keras would convert floats to those of its own.
-        super().__init__(name=_plain(compiled.source.name), autocast=False)
+        super().__init__(name=plain(compiled.source.name), autocast=False)
         source = compiled.source.base()
         if isinstance(source, TensorFlowSource):
             if is_keras(model):
@@ -59,31 +93,6 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         if self._has_losses() or keras.src.backend.in_stateless_scope():  # type: ignore[no-untyped-call]
             super()._clear_losses()
 
-    def predict_step(self, data: Any) -> Any:
-        """What `predict` does with a batch: no losses of layers are computed."""
-        with without_losses():
-            return super().predict_step(data)
-
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        """What a call with symbolic tensors of Keras gives."""
-        kwargs.pop("training", None)
-        return keras.src.backend.compute_output_spec(self.call, *args, **kwargs)
-
-    def save_weights(self, *args: Any, **kwargs: Any) -> None:
-        """Writes the file that the original writes: it loads it, and so does what is optimized of
-        it."""
-        _weighted(self, "save_weights")(*args, **kwargs)
-
-    def load_weights(self, *args: Any, **kwargs: Any) -> None:
-        """Reads a file that `save_weights` has written, or that of the original."""
-        _weighted(self, "load_weights")(*args, **kwargs)
-
-    def get_config(self) -> Any:
-        """NotImplementedError: what a plan was made of is saved, and optimized again."""
-        raise NotImplementedError(
-            "an optimized model cannot be saved as one of Keras: save the original, or its weights"
-        )
-
 
 def _converted(compiled: Compiled, model: Any) -> str:
     """What is converted as Keras does it: floats for any layer, all numbers for the inputs of a
@@ -93,18 +102,12 @@ def _converted(compiled: Compiled, model: Any) -> str:
     return "numbers" if own == sorted(str(one.dtype) for one in compiled.inputs) else "floats"
 
 
-def _weighted(model: OptimizedModel, method: str) -> Any:
-    """A method of the original, where that is a model of Keras with it, or else of keras.Model."""
-    own = getattr(super(OptimizedModel, model), method)
-    return getattr(getattr(model, "original", None), method, own)
-
-
 def _add_weights(model: Any, compiled: Compiled) -> dict[str, Any]:
     """Gives a model the weights of a graph, in layers that have their names."""
     found: dict[str, Any] = {}
     layers: dict[tuple[str, ...], Any] = {(): model}
     for name, (tensor, is_trained) in weights_of(compiled).items():
-        *path, key = [_plain(part) for part in name.replace("/", ".").split(".")]
+        *path, key = [plain(part) for part in name.replace("/", ".").split(".")]
         for depth in range(1, len(path) + 1):
             inside = tuple(path[:depth])
             if inside not in layers:
@@ -123,6 +126,6 @@ def _add_weights(model: Any, compiled: Compiled) -> dict[str, Any]:
     return found
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name as Keras allows names."""
     return "".join(one if one.isalnum() or one == "_" else "_" for one in name) or "model"

@@ -1,0 +1,341 @@
+"""Models of which plans execute parts, and their framework what cannot be read."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mx
+from mx import sol
+from mx.sol.frameworks._cut import failing, grouped
+from tests.importers.tensorflow.running import keras, tf
+
+from .networks import floats
+
+layers = keras.layers
+ROWS = floats(10, 6)
+
+
+def inverse(x, size):
+    """Of a matrix that has one."""
+    return x @ tf.linalg.inv(4.0 * tf.eye(size) + tf.transpose(x) @ x)
+
+
+class Solve(layers.Layer):
+    """Cannot be read."""
+
+    def call(self, x):
+        return inverse(x, x.shape[-1])
+
+
+# Keras ----------------------------------------------------------------------------------------
+
+
+class Block(layers.Layer):
+    """Layers in attributes and in a list, and one between them that cannot be read."""
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self._first = layers.Dense(4, name="first")
+        self.solve = Solve(name="solve")
+        self.rest = [layers.Dense(4, activation="tanh", name="rest"), layers.Dropout(0.0)]
+
+    def call(self, x, training=False):
+        x = self.solve(self._first(x))
+        for layer in self.rest:
+            x = layer(x)
+        return x
+
+
+class Subclassed(keras.Model):
+    def __init__(self) -> None:
+        super().__init__(name="network")
+        self.start, self.block = layers.Dense(4, name="start"), Block(name="block")
+
+    def call(self, x):
+        return self.block(self.start(x))
+
+
+def functional():
+    """Layers before, beside and behind one that cannot be read."""
+    rows = keras.Input((6,))
+    wide = layers.BatchNormalization(name="norm")(layers.Dense(8, name="wide")(rows))
+    solved = Solve(name="solve")(layers.Dense(4, name="narrow")(wide))
+    beside = layers.Dense(4, name="beside", activity_regularizer="l2")(wide)
+    joined = layers.Add(name="joined")([solved, beside])
+    return keras.Model(rows, layers.Dense(3, name="head")(joined), name="network")
+
+
+def sequential():
+    made = [layers.Dense(8, name="one"), layers.ReLU(), layers.Dense(4, name="two")]
+    made += [Solve(name="solve"), Block(name="block"), layers.Dense(3, name="last")]
+    return keras.Sequential([keras.Input((6,)), *made], name="network")
+
+
+KERAS = {
+    "functional": (functional, ["wide to beside", "joined to head"], ["solve"]),
+    "sequential": (
+        sequential,
+        ["one to two", "block.first", "block.rest", "last"],
+        ["solve", "block.solve"],
+    ),
+    "subclassed": (Subclassed, ["start", "block.first", "block.rest"], ["block.solve"]),
+}
+
+
+def keras_model(make):
+    keras.utils.set_random_seed(1)
+    model = make()
+    model(ROWS)
+    return model
+
+
+@pytest.mark.parametrize("case", KERAS)
+def test_layers_of_keras(case, tmp_path) -> None:
+    make, parts, rest = KERAS[case]
+    model, other = keras_model(make), keras_model(make)
+    with pytest.warns(sol.SolWarning) as told:
+        fast = sol.optimize(model, ROWS, vdims=True, fallback=True)
+    (text,) = [str(one.message) for one in told]
+    assert f"network: Keras executes all except the layers {', '.join(parts)}: " in text
+    for name in rest:
+        assert f"layer '{name}': mx.importers.tensorflow cannot import MatrixInverse" in text
+    assert "test_fallback.py:" in text
+    assert list(sol.report(fast).parts) == parts
+    for rows in (ROWS, ROWS[:3], ROWS.astype("float64")):
+        np.testing.assert_allclose(fast(rows), model(rows), rtol=1e-4, atol=1e-5)
+    # Weights are the model's.
+    assert [one.path for one in fast.weights] == [one.path for one in model.weights]
+    for one in (model, other):
+        one.weights[0].assign(one.weights[0] * 2)
+    np.testing.assert_allclose(fast.predict(ROWS, verbose=0), model(ROWS), rtol=1e-4, atol=1e-5)
+    targets, losses = floats(10, model(ROWS).shape[-1]), []
+    for one in (fast, other):
+        one.compile(keras.optimizers.SGD(0.05), "mse", jit_compile=False)
+        found = one.fit(ROWS, targets, epochs=2, batch_size=4, verbose=0, shuffle=False)
+        losses.append(found.history["loss"])
+    np.testing.assert_allclose(*losses, rtol=1e-4)
+    for own, expected in zip(model.weights, other.weights, strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:Layer 'solved' :UserWarning")
+def test_masks_stay_in_keras() -> None:
+    """A mask goes from the first layer to a recurrent one, and to what cannot be read."""
+    tokens = keras.Input((6,), dtype="int32")
+    vectors = layers.Embedding(9, 4, mask_zero=True, name="vectors")(tokens)
+    solved = layers.Lambda(lambda x: inverse(x[:, 0], 4), name="solved")(vectors)
+    results = [layers.LSTM(4, name="lstm")(vectors), layers.Dense(3, name="head")(solved)]
+    model = keras.Model(tokens, results, name="network")
+    given = np.array([[1, 2, 3, 4, 0, 0], [1, 2, 0, 0, 0, 0]], "int32")
+    with pytest.warns(sol.SolWarning, match="the layers head: layers vectors to lstm: .* a mask"):
+        fast = sol.optimize(model, given, fallback=True)
+    for own, expected in zip(fast(given), model(given), strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-4, atol=1e-5)
+
+
+# TensorFlow -----------------------------------------------------------------------------------
+
+
+class Dense(tf.Module):
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.kernel = tf.Variable(floats(inputs, outputs))
+
+    def __call__(self, x):
+        return tf.nn.relu(x @ self.kernel)
+
+
+class SolveModule(tf.Module):
+    def __call__(self, x):
+        return inverse(x, 4)
+
+
+class Network(tf.Module):
+    def __init__(self) -> None:
+        super().__init__(name="network")
+        self.start, self.solve = [Dense(6, 8), Dense(8, 4)], SolveModule()
+        self.heads = {"one": Dense(4, 3)}
+
+    def __call__(self, x):
+        for layer in self.start:
+            x = layer(x)
+        return self.heads["one"](self.solve(x))
+
+
+class InFunction(Network):
+    @tf.function
+    def __call__(self, x):
+        return super().__call__(x)
+
+
+@pytest.mark.parametrize("make", [Network, InFunction])
+def test_modules_of_tensorflow(make) -> None:
+    model, x = make(), tf.constant(ROWS)
+    with pytest.warns(
+        sol.SolWarning,
+        match=r"network: TensorFlow executes all except the modules start.0, start.1, heads.one:"
+        r" module 'solve': .*MatrixInverse .*test_fallback.py:",
+    ):
+        fast = sol.optimize(model, x, fallback=True)
+    assert list(sol.report(fast).parts) == ["start.0", "start.1", "heads.one"]
+    assert {id(one) for one in fast.variables} == {id(one) for one in model.variables}
+    model.start[0].kernel.assign(2 * model.start[0].kernel)
+    grads = []
+    for one in (fast, model):
+        with tf.GradientTape() as tape:
+            result = one(x)
+        np.testing.assert_allclose(result, model(x), rtol=1e-4, atol=1e-5)
+        grads.append(tape.gradient(result, model.trainable_variables))
+    for own, expected in zip(*grads, strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-3, atol=1e-4)
+
+
+# JAX ------------------------------------------------------------------------------------------
+
+PARAMS = {"first": floats(6, 8), "second": floats(8, 4), "head": floats(4, 3)}
+
+
+@jax.jit
+def layer(x, kernel):
+    return jax.nn.relu(x @ kernel)
+
+
+@jax.jit
+def network(params, x):
+    hidden = jnp.tanh(layer(x, params["first"]) @ params["second"])
+    with jax.named_scope("solver"):
+        solved = jnp.linalg.inv(hidden.T @ hidden + jnp.eye(4))
+    return {"rows": hidden @ solved @ params["head"], "mean": hidden.mean(), "number": 3}
+
+
+@jax.jit
+def drawn(key, x):
+    jax.debug.print("drawing", ordered=True)
+    noise = jax.random.normal(key, x.shape)
+    jax.debug.print("drawn", ordered=True)
+    return (x + noise) @ PARAMS["first"]
+
+
+LU = r"cannot import lu \(module 'solver', .*test_fallback.py:[0-9]+\): there is no rule"
+JAX = {
+    "parameters": (network, (PARAMS, ROWS), "0 .*, 1 .*" + LU),
+    "bound": (partial(network, PARAMS), (ROWS,), "0 .*, 1 .*" + LU),
+    "keys": (
+        drawn,
+        (jax.random.key(1), ROWS),
+        r"0 .*random_bits \(.*test_fallback.py:[0-9]+\): .*key",
+    ),
+}
+
+
+def close(found, expected) -> None:
+    jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-3, atol=1e-4), found, expected)
+
+
+@pytest.mark.parametrize("case", JAX)
+def test_functions_of_jax(case, capfd) -> None:
+    function, args, text = JAX[case]
+    with pytest.warns(sol.SolWarning, match=f"JAX executes all except the parts {text}"):
+        fast = sol.optimize(function, *args, fallback=True)
+    *first, rows = args
+
+    def loss(call, rows):
+        found = jax.tree.leaves(call(*first, rows))
+        return sum((one**2).sum() for one in found if hasattr(one, "shape"))
+
+    for given in (rows, rows[:4]):
+        close(fast(*first, given), function(*first, given))
+    close(jax.jit(fast)(*first, rows), function(*first, rows))
+    close(jax.grad(partial(loss, fast))(rows), jax.grad(partial(loss, function))(rows))
+    assert list(sol.report(fast).parts) == [str(n) for n in range(len(fast.parts()))]
+    jax.effects_barrier()
+    # Effects keep their order.
+    printed = capfd.readouterr().out.split()
+    assert printed == ["drawing", "drawn"] * (len(printed) // 2)
+
+
+# What goes wrong ------------------------------------------------------------------------------
+
+
+@tf.function
+def without_modules(x):
+    return tf.linalg.inv(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "options", "kind", "text"),
+    [
+        (
+            network,
+            (PARAMS, ROWS),
+            {"framework": "numpy"},
+            mx.graph.GraphError,
+            "fallback=True: framework='numpy': a model for numpy cannot have a part that jax",
+        ),
+        (
+            without_modules,
+            (tf.eye(3),),
+            {"layout": "NCHW"},
+            mx.graph.GraphError,
+            "fallback=True: layout and dtype are of a model that is optimized as a whole; .*Matr",
+        ),
+        (
+            functional,
+            (ROWS,),
+            {"kwargs": {"training": True}},
+            NotImplementedError,
+            "fallback=True: the example is a call in training.*leave training= out; .*MatrixInv",
+        ),
+    ],
+)
+def test_what_has_no_parts(model, example, options, kind, text) -> None:
+    model = model() if model is functional else model
+    with pytest.raises(kind, match=text):
+        sol.optimize(model, *example, fallback=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("count", "bad", "names", "most"),
+    [
+        (1, {0}, False, 1),
+        (16, {5}, False, 8),
+        (16, {0, 15}, False, 14),
+        (7, set(range(7)), False, 12),
+        # Where the reason names an item, that one is tried, and what is on either side.
+        (16, {5}, True, 3),
+        (16, {0, 15}, True, 4),
+        (7, set(range(7)), True, 12),
+    ],
+)
+def test_what_fails_is_found_in_few_attempts(count, bad, names, most) -> None:
+    tried = []
+
+    def blamed(why):
+        return int(why.split(",")[0]) if names else None
+
+    def attempt(first, stop):
+        tried.append((first, stop))
+        return ", ".join(str(n) for n in range(first, stop) if n in bad)
+
+    found = failing(count, attempt(0, count), attempt, blamed)
+    assert found == {n: str(n) for n in bad}
+    assert len(tried) <= most + 1
+
+
+@pytest.mark.parametrize(
+    ("reads", "apart", "groups"),
+    [
+        ([[], [0], [1], [2]], {1}, [(False, [0]), (True, [1]), (False, [2, 3])]),
+        # What does not depend on the one apart is executed before it.
+        ([[], [0], [0], [1, 2]], {1}, [(False, [0, 2]), (True, [1]), (False, [3])]),
+        ([[], [], [0], [1, 2]], {0, 2}, [(False, [1]), (True, [0]), (True, [2]), (False, [3])]),
+        ([[], [0]], set(), [(False, [0, 1])]),
+    ],
+)
+def test_groups_of_what_is_executed_at_once(reads, apart, groups) -> None:
+    assert grouped(reads, [[n] for n in range(len(reads))], apart) == groups
