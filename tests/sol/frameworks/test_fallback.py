@@ -221,10 +221,28 @@ def drawn(key, x):
     return (x + noise) @ PARAMS["first"]
 
 
+@jax.jit
+def looped(x):
+    """A loop whose results a graph has no length for."""
+    last, sums = jax.lax.scan(lambda c, _: (jnp.tanh(c), c.sum(1)), x, None, length=3)
+    return jnp.linalg.cholesky(last.T @ last + jnp.eye(6)) @ PARAMS["first"], sums
+
+
+@jax.jit
+def branching(x):
+    """The branch follows from what a plan gives."""
+    hidden = x @ PARAMS["first"]
+    square = hidden.T @ hidden + jnp.eye(8)
+    first = jnp.argmax(hidden[0]) > 100
+    return jax.lax.cond(first, lambda y: y, jnp.linalg.cholesky, square) @ PARAMS["second"]
+
+
 LU = r"cannot import lu \(module 'solver', .*test_fallback.py:[0-9]+\): there is no rule"
 JAX = {
     "parameters": (network, (PARAMS, ROWS), "0 .*, 1 .*" + LU),
     "bound": (partial(network, PARAMS), (ROWS,), "0 .*, 1 .*" + LU),
+    "loop": (looped, (ROWS,), r"0 .*, 1 .*cannot import cholesky"),
+    "branch": (branching, (ROWS,), r"0 .*, 1 .*cannot import cholesky"),
     "keys": (
         drawn,
         (jax.random.key(1), ROWS),

@@ -12,6 +12,7 @@ from ..._compiled import Compiled
 from .._gradients import Gradients
 from .._part import Part
 from ._marker import OptimizedMarker
+from ._source import JaxSource
 
 
 class OptimizedFunction(OptimizedMarker):
@@ -34,7 +35,7 @@ class OptimizedFunction(OptimizedMarker):
         given = compiled.source.flatten(args, kwargs)
         arrays = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
         if any(isinstance(one, jax.core.Tracer) for one in arrays):
-            outputs = self._run(*arrays)
+            outputs = [_without_tangent(one) for one in self._run(*arrays)]
         else:
             outputs = [_array_of(one) for one in self._plan(arrays)]
         return compiled.source.unflatten(outputs)
@@ -59,10 +60,16 @@ class OptimizedFunction(OptimizedMarker):
     def _call(self, *arrays: Any) -> Any:
         """The outputs for arrays that JAX traces."""
         compiled = self._sol.compiled
-        outputs = compiled.outputs_for([tuple(array.shape) for array in arrays])
+        given = [tuple(array.shape) for array in arrays]
+        outputs = compiled.outputs_for(given)
+        shapes: list[Any] = [spec.shape for spec in outputs]
+        are_known = all(isinstance(n, int) for shape in shapes for n in shape)
+        if not are_known and isinstance(compiled.source, JaxSource):
+            # What a loop gives, of which a graph does not say how long it is.
+            shapes = list(compiled.source.result_shapes(given))
         specs = [
-            jax.ShapeDtypeStruct(spec.shape, jax.dtypes.canonicalize_dtype(spec.dtype))
-            for spec in outputs
+            jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(spec.dtype))
+            for shape, spec in zip(shapes, outputs, strict=True)
         ]
 
         def run(*given: Any) -> list[Any]:
@@ -112,6 +119,13 @@ def _array_of(array: Any) -> Any:
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         return jax.numpy.asarray(numpy.asarray(array).astype(jax.dtypes.canonicalize_dtype(dtype)))
     return jax.dlpack.from_dlpack(array)
+
+
+def _without_tangent(array: Any) -> Any:
+    """An array that JAX traces. It gives results of custom_vjp that are no floats tangents, which
+    its branches reject; bits are what they are by an operation that has none."""
+    is_float = jax.numpy.issubdtype(array.dtype, jax.numpy.inexact)
+    return array if is_float else jax.lax.bitwise_or(array, array)
 
 
 def _widened(array: Any, spec: Any) -> Any:

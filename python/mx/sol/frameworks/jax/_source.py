@@ -47,7 +47,7 @@ class JaxSource(Source):
 
     def _find_dimensions(self) -> Dimensions:
         traced, shapes = self.traced, self._shapes
-        own = self._result_shapes(shapes)
+        own = self.result_shapes(shapes)
         inputs: list[Shape] = list(shapes)
         outputs: list[Shape] = list(own)
         why = dict[str, str]()
@@ -88,7 +88,7 @@ class JaxSource(Source):
         for numbers in (every, rest) if 0 < len(rest) < len(every) else (every,):
             try:
                 return numbers, [
-                    self._result_shapes(
+                    self.result_shapes(
                         [
                             (length + more, *shape[1:]) if n in numbers else shape
                             for n, shape in enumerate(shapes)
@@ -100,7 +100,8 @@ class JaxSource(Source):
                 why = why or str(error).split("\n")[0]
         return every, why
 
-    def _result_shapes(self, shapes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    def result_shapes(self, shapes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+        """The shapes of the arrays that the function returns for arguments of these."""
         traced = self.traced
         weights = [array for _, array in traced.weights()]
         found = jax.eval_shape(traced.flat, weights, traced.specs(shapes))
