@@ -6,6 +6,7 @@ import os
 import re
 from typing import Any
 
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -18,10 +19,10 @@ def module_path(node: Any) -> str:
 
 
 def source_line(node: Any) -> str:
-    """`file:line` of the innermost line that is not torch's own."""
+    """`file:line` of the innermost line that is not torch's own, nor of this package."""
     import torch
 
-    own = os.path.dirname(torch.__file__)
+    own = os.path.dirname(torch.__file__) + os.sep, _OWN + os.sep
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
     outside = [frame for frame in frames if not frame[0].startswith(own)]
     return ":".join((outside or frames)[-1]) if frames else ""

@@ -11,6 +11,9 @@ import onnx_ir
 from ....graph import Graph
 from ._outputs import OutputTree
 
+# What helps where a model changes its argument.
+HOW_TO = ": change a copy, or use fallback=True, which has torch execute the model"
+
 
 @dataclass(frozen=True)
 class Captured:
@@ -65,5 +68,5 @@ def check_changes(name: str, changed: Sequence[onnx_ir.Value], own: Container[st
         raise NotImplementedError(
             f"sol.optimize: {name} changes its argument {target} in a call"
             + (f" ({where})" if where else "")
-            + ": change a copy, or use fallback=True, which has torch execute the model"
+            + HOW_TO
         )

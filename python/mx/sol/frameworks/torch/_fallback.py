@@ -13,6 +13,7 @@ import torch
 from ....graph import GraphError
 from ..._compiled import Compiled
 from .._cut import failing, grouped, reason_of, tell
+from ._captured import HOW_TO
 from ._module import optimized
 from ._runs import Run, in_runs
 from ._source import TorchSource
@@ -36,7 +37,7 @@ def in_parts(
     model itself is returned where there is none. A SolWarning says which, and why not all.
     """
     cut = _Cut(_calls_of(model, args, kwargs), planned)
-    result = cut.inside(model, "", reason_of(error))
+    result = cut.inside(model, "", reason_of(error).removesuffix(HOW_TO))
     tell(type(model).__name__, "torch", cut.parts, cut.reasons, stacklevel=4)
     return result
 
@@ -200,7 +201,7 @@ class _Cut:
             source = TorchSource(module, tuple(calls[0].args), dict(calls[0].kwargs))
             return optimized(self._planned(source))
         except (GraphError, NotImplementedError, TypeError, ValueError) as error:
-            return reason_of(error)
+            return reason_of(error).removesuffix(HOW_TO)
 
 
 def _is_sequence(module: Any) -> bool:
