@@ -28,7 +28,8 @@ def memory(model: Any, training: bool = False) -> Memory:
 
     TypeError where `training` is no bool or `optimize` has not returned the model,
     NotImplementedError where elements of arrays decide about shapes, so that a model takes several
-    plans, on other devices than the CPU, and for training of models that are no modules of torch.
+    plans, on other devices than the CPU, and for training of models that come back as functions of
+    NumPy's arrays.
     """
     parts = parts_of(model, "memory")
     if not isinstance(training, bool):
@@ -41,7 +42,7 @@ def memory(model: Any, training: bool = False) -> Memory:
 def _memory(parts: Sequence[Any], training: bool) -> Memory:
     """The memory of a model of these parts."""
     if training:
-        found = [_training_memory(part) for part in parts]
+        found = [_training_memory(part, "memory") for part in parts]
     else:
         found = [inference_memory(part.compiled) for part in parts]
     known = [one for one in found if one is not None]
@@ -55,7 +56,7 @@ def _memory(parts: Sequence[Any], training: bool) -> Memory:
 def memory_of_part(part: Any, training: bool = False) -> Memory | None:
     """That of inference or of training of one part, which tells the other one, too, when it is
     printed; None where it is not known."""
-    found = _training_memory(part) if training else inference_memory(part.compiled)
+    found = _training_memory(part, "memory") if training else inference_memory(part.compiled)
     other = functools.partial(_memory, [part], not training)
     return None if found is None else replace(found, other=other)
 
@@ -65,18 +66,31 @@ def inference_memory(compiled: Compiled) -> Memory | None:
     return compiled.memory(compiled.example_arrays())
 
 
-def _training_memory(part: Any, *other: Any) -> Memory | None:
+def _training_memory(part: Any, function: str, *other: Any) -> Memory | None:
     """That of a step of training; `other` are a model for other shapes, and these."""
-    plans = getattr(part, "training_plans", None)
-    if plans is None:
-        raise NotImplementedError("sol.memory: training: only of modules of torch")
-    made, state = plans(*other)
+    try:
+        made, state = part.training_plans(*other)
+    except NotImplementedError as error:
+        raise NotImplementedError(f"sol.{function}: training: {error}") from None
     if made.backward_graph is None:
-        raise ValueError("sol.memory: training: no parameter of the model requires a gradient")
+        raise ValueError(f"sol.{function}: training: no parameter of the model requires a gradient")
     if part.compiled.context.device_type != "cpu":
         return None
     both = planned(made.graphs, part.compiled.passes, made.stores)
-    return None if both is None else training_memory(*both, made.saved, state, made.stores)
+    if both is None:
+        return None
+    found = training_memory(*both, made.saved, state, made.stores)
+    if not part.infers_in_training:
+        return found
+    compiled, shapes = other or (part.compiled, None)
+    first = inference_memory(compiled) if shapes is None else compiled.memory_of_shapes(shapes)
+    if first is None:
+        return None
+    return replace(
+        found,
+        parameters=found.parameters + first.parameters,
+        intermediates=found.intermediates + first.intermediates,
+    )
 
 
 def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
@@ -110,7 +124,7 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
             return given  # which nobody has to plan for
         found: Memory | None
         if training:
-            found = _training_memory(part, compiled, shapes)
+            found = _training_memory(part, "largest_batch", compiled, shapes)
         else:
             found = compiled.memory_of_shapes(shapes)
         if found is None:

@@ -40,8 +40,11 @@ class Gradients:
 
         Errors name the input that does not fit. GraphError for what has no gradient.
         """
-        shapes = tuple(tuple(array.shape) for array in arrays)
-        key = shapes, tuple(wrt)
+        return GradientCall(self.plans([tuple(one.shape) for one in arrays], wrt), arrays, wrt)
+
+    def plans(self, shapes: Sequence[tuple[int, ...]], wrt: Sequence[int]) -> TrainingPlans:
+        """The plans of a call for arrays of these shapes. Raises as `forward`."""
+        key = tuple(shapes), tuple(wrt)
         with self._lock:
             if key not in self._plans:
                 while len(self._plans) >= _MOST:

@@ -9,16 +9,14 @@ import numpy
 
 from ._framework import Framework, Source
 from ._graph_source import GraphSource
+from ._part import Part
 
 if TYPE_CHECKING:
     from .._compiled import Compiled
 
 
-class ArrayModel:
+class ArrayModel(Part):
     """An optimized model, called as the original with arrays of NumPy; gives arrays of NumPy."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.compiled = compiled
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         compiled = self.compiled
@@ -74,13 +72,6 @@ class ArrayModel:
                 " framework cannot be copied or pickled: copy the model, and optimize it again"
             )
         return type(self), compiled.source, *compiled.options()
-
-    def forget(self) -> None:
-        """Has the next call ask for its plan, as each call does."""
-
-    def refresh(self) -> None:
-        """Reads the weights again."""
-        self.compiled.refresh()
 
 
 def _again(kind: type[ArrayModel], source: GraphSource, *options: Any) -> ArrayModel:

@@ -9,6 +9,7 @@ import jax
 import numpy
 
 from ..._compiled import Compiled
+from ..._training import TrainingPlans
 from .._gradients import Gradients
 from .._part import Part
 from ._marker import OptimizedMarker
@@ -23,9 +24,9 @@ class OptimizedFunction(OptimizedMarker):
     """
 
     def __init__(self, compiled: Compiled) -> None:
-        self._sol = Part(compiled)
         self.__name__ = compiled.source.name
         self._gradients = Gradients(compiled, [])
+        self._sol = _Part(self._gradients)
         self._run = jax.custom_vjp(self._call)
         self._run.defvjp(self._forward, self._backward)
 
@@ -111,6 +112,24 @@ class OptimizedFunction(OptimizedMarker):
         for n, one in zip(wrt, made, strict=True):
             result[n] = one
         return tuple(result)
+
+
+class _Part(Part):
+    """The function as reports see it."""
+
+    infers_in_training = True
+
+    def __init__(self, gradients: Gradients) -> None:
+        super().__init__(gradients.compiled)
+        self._gradients = gradients
+
+    def _training_plans(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[TrainingPlans, frozenset[str]]:
+        """See Part: those of gradients by all arguments that have some."""
+        dtypes = [jax.dtypes.canonicalize_dtype(spec.dtype) for spec in compiled.inputs]
+        wrt = [n for n, one in enumerate(dtypes) if jax.numpy.issubdtype(one, jax.numpy.inexact)]
+        return self._gradients.of(compiled).plans(shapes, wrt), frozenset()
 
 
 def _array_of(array: Any) -> Any:

@@ -13,6 +13,7 @@ import tensorflow as tf
 from tensorflow.python.eager.record import could_possibly_record, stop_recording
 
 from ..._compiled import Compiled
+from ..._training import TrainingPlans
 from .._gradients import Gradients
 from .._in_mode import InMode, check_losses, warn_of_inference
 from .._part import Part
@@ -113,19 +114,11 @@ class Runner(Part):
                 warn_of_inference(source)
             return self._as_in_inference(tensors)
         is_symbolic = any(map(tf.is_symbolic_tensor, tensors))
-        key: tuple[Any, ...] = (is_training, *source.modes())
         axes = [
             tuple(f"{spec.name}_{n}" if one is None else one for n, one in enumerate(x.shape))
             for x, spec in zip(tensors, self.compiled.inputs, strict=True)
         ]
-        if is_symbolic:
-            # Of what a function is traced for the shapes of outputs are told beforehand.
-            key = (*key, *axes)
-        with self._lock:
-            if key not in self._in_training:
-                with tf.init_scope():
-                    self._in_training[key] = self._made(axes, is_training)
-            trained = self._in_training[key]
+        trained = self._trained_for(axes, is_training, is_symbolic)
         if is_symbolic:
             found = trained.in_graph(tensors)
         else:
@@ -136,14 +129,43 @@ class Runner(Part):
             self._add_loss(loss)
         return found[:count]
 
-    def _made(self, axes: Any, is_training: bool) -> Trained:
-        source, variables = self.compiled.source.base(), self.variables
+    def _trained_for(self, axes: Any, is_training: bool, is_symbolic: bool) -> Trained:
+        key: tuple[Any, ...] = (is_training, *self.compiled.source.modes())
+        if is_symbolic:
+            # Of what a function is traced for the shapes of outputs are told beforehand.
+            key = (*key, *axes)
+        with self._lock:
+            if key not in self._in_training:
+                with tf.init_scope():
+                    self._in_training[key] = self._made(self.compiled, axes, is_training)
+            return self._in_training[key]
+
+    def _made(self, compiled: Compiled, axes: Any, is_training: bool) -> Trained:
+        source, variables = compiled.source.base(), self.variables
         if isinstance(source, TensorFlowSource):
             variables = source.traced.variables()  # those that training alone has among them
-        mode = InMode(self.compiled, axes, is_training, variables)
+        mode = InMode(compiled, axes, is_training, variables)
         if self._add_loss is None:
             check_losses(mode)
-        return Trained(self.compiled, mode, variables)
+        return Trained(compiled, mode, variables)
+
+    def _training_plans(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[TrainingPlans, frozenset[str]]:
+        """See Part: those of eager calls in training that a tape records."""
+        is_training = compiled.source.has_modes
+        if is_training or self._adds_losses():
+            if compiled is self.compiled:
+                trained = self._trained_for(shapes, is_training, False)
+            else:
+                trained = self._made(compiled, shapes, is_training)
+            return trained.plans(shapes)
+        variables, first = self._read_variables, len(shapes)
+        wrt = _numbers_of_floats([tf.as_dtype(spec.dtype) for spec in compiled.inputs])
+        wrt += [first + n for n in _numbers_of_floats([one.dtype for one in variables])]
+        every = [*shapes, *(tuple(one.shape) for one in variables)]
+        gradients = self._gradients.of(compiled)
+        return gradients.plans(every, wrt), frozenset(gradients.weights)
 
     def run(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors."""
@@ -226,7 +248,11 @@ class Runner(Part):
 
 def _floats(tensors: Sequence[Any]) -> list[int]:
     """The numbers of tensors that can have gradients."""
-    return [n for n, one in enumerate(tensors) if one.dtype.is_floating]
+    return _numbers_of_floats([one.dtype for one in tensors])
+
+
+def _numbers_of_floats(dtypes: Sequence[Any]) -> list[int]:
+    return [n for n, one in enumerate(dtypes) if one.is_floating]
 
 
 def _checked(tensor: Any, spec: Any, converts: str) -> Any:

@@ -11,6 +11,7 @@ from tensorflow.python.eager.record import stop_recording
 
 from ....graph import ValueSpec
 from ..._compiled import Compiled
+from ..._training import TrainingPlans
 from .._gradients import GradientCall
 from .._in_mode import InMode
 from ._arrays import dense, tensor_of, without_second
@@ -42,6 +43,13 @@ class Trained:
         inputs, every = self._compiled.inputs, list(range(count))
         found = [n for n in every if tf.as_dtype(inputs[n].dtype).is_floating]
         return found + [count + n for n, one in enumerate(self._variables) if one.trainable]
+
+    def plans(self, shapes: Sequence[tuple[int, ...]]) -> tuple[TrainingPlans, frozenset[str]]:
+        """Those of calls with inputs of these shapes that a tape records; see Part."""
+        every = [*shapes, *(tuple(one.shape) for one in self._variables)]
+        every = self._mode.given(every, (2,))  # of the seed
+        found = self._gradients.plans(every, self._wrt(len(shapes)))
+        return found, frozenset(self._form.weights)
 
     def run(self, tensors: Sequence[Any], recorded: bool) -> list[Any]:
         """The outputs for eager tensors; with `recorded` tapes can differentiate them."""

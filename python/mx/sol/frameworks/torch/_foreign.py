@@ -11,6 +11,7 @@ import torch
 
 from ....importers.torch._tensors import tensor_of
 from ..._compiled import Compiled
+from ..._training import TrainingPlans
 from .._framework import Holder, Weight
 from .._gradients import Gradients
 from .._in_mode import InMode, check_losses, warn_of_inference
@@ -34,13 +35,13 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
 
     def __init__(self, compiled: Compiled) -> None:
         super().__init__()
-        self._sol = Part(compiled)
         self._names = _add_weights(self, compiled)
         self._state = State(self)
         self._state.add(list(self._names), {})
         compiled.holder = _Weights(self._state, self._names)
         more = compiled.source.weights_of_training()
         self._of_inference = [one for one in self._names.values() if one not in more]
+        self._sol = _Part(compiled, self)
         self._gradients = Gradients(compiled, self._of_inference)
         self._in_modes: dict[tuple[bool, ...], InMode] = {}
         self._has_warned = False
@@ -79,14 +80,8 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
 
     def _in_mode(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs of a call in training, or of one that changes buffers."""
-        compiled, named = self._sol.compiled, self._named()
-        key = (self.training, *compiled.source.modes())
-        if key not in self._in_modes:
-            shapes = [tuple(tensor.shape) for tensor in tensors]
-            made = InMode(compiled, shapes, self.training, named)
-            check_losses(made)
-            self._in_modes[key] = made
-        mode = self._in_modes[key]
+        named = self._named()
+        mode = self._mode(self._sol.compiled, [tuple(one.shape) for one in tensors], self.training)
         form, written = mode.form, {*mode.form.writes}
         # What is written below backward reads as it was.
         weights = [named[one].clone() if one in written else named[one] for one in form.weights]
@@ -103,6 +98,37 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
             for name, step in form.counters.items():
                 named[name].add_(step)
         return outputs[:count]
+
+    def _mode(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]], training: bool
+    ) -> InMode:
+        """The model, or that with other dimensions that vary, in training or not."""
+        key = (training, *compiled.source.modes())
+        is_own = compiled is self._sol.compiled
+        if is_own and key in self._in_modes:
+            return self._in_modes[key]
+        made = InMode(compiled, shapes, training, self._named())
+        check_losses(made)
+        if is_own:
+            self._in_modes[key] = made
+        return made
+
+    def training_plans(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[TrainingPlans, frozenset[str]]:
+        """See Part."""
+        named, gradients = self._named(), self._gradients.of(compiled)
+        every: list[Any] = list(shapes)
+        if compiled.source.has_modes:
+            mode = self._mode(compiled, shapes, True)
+            gradients = mode.gradients
+        weights = [named[name] for name in gradients.weights]
+        every += [tuple(one.shape) for one in weights]
+        if compiled.source.has_modes:
+            every = mode.given(every, (2,))  # of the seed
+        trained = [one.requires_grad and one.is_floating_point() for one in weights]
+        wrt = [len(shapes) + n for n, is_trained in enumerate(trained) if is_trained]
+        return gradients.plans(every, wrt), frozenset(gradients.weights)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ForeignModule:
         """A module with weights of its own."""
@@ -126,6 +152,19 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         """What the module stands for."""
         inputs = ", ".join(map(str, self._sol.compiled.inputs))
         return f"{self._sol.compiled.source.name}, optimized: ({inputs})"
+
+
+class _Part(Part):
+    """The module as reports see it."""
+
+    def __init__(self, compiled: Compiled, module: ForeignModule) -> None:
+        super().__init__(compiled)
+        self._module = module
+
+    def _training_plans(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[TrainingPlans, frozenset[str]]:
+        return self._module.training_plans(compiled, shapes)
 
 
 class _Call(torch.autograd.Function):  # type: ignore[misc]

@@ -18,6 +18,8 @@ from ....graph import GraphError
 from ....importers.torch._exporting import exporting
 from ..._compiled import Compiled
 from ..._errors import SolWarning
+from ..._training import TrainingPlans
+from .._part import Part
 from ._loaded import beside_openmp
 from ._modes import in_mode
 from ._source import OtherType, TorchSource, check_tensor
@@ -33,13 +35,13 @@ _MOST_READY = 32
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
 
-class Runner:
+class Runner(Part):
     """What an optimized module has beside the original's attributes: the plans, and when they may
     be used."""
 
     def __init__(self, compiled: Compiled) -> None:
         assert isinstance(compiled.source, TorchSource)
-        self.compiled = compiled
+        super().__init__(compiled)
         self.source: TorchSource = compiled.source
         assert self.source.state is not None
         self.state = self.source.state
@@ -153,18 +155,17 @@ class Runner:
             self.trains = self.trainer.ready(version, tensors)
         return version(tensors)
 
-    def training_plans(self, compiled: Compiled | None = None, shapes: Any = None) -> Any:
-        """The plans of a step of training with the example, and the names of those inputs that are
-        parameters and buffers. A module of which none is in training is looked at as if all were.
-
-        `shapes` are others for the inputs, and `compiled` the model that takes these.
-        """
+    def _training_plans(
+        self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[TrainingPlans, frozenset[str]]:
+        """See Part. A module of which none is in training is looked at as if all were."""
+        given = zip(self.source.example, shapes, strict=True)
+        tensors = [x if x.shape == shape else x.new_empty(shape) for x, shape in given]
         with self._planning, torch.enable_grad(), in_mode(self.source.module, True):
-            if compiled is None:
-                version = self.trainer.version(self.source.example)
+            if compiled is self.compiled:
+                version = self.trainer.version(tensors)
             else:
-                given = zip(self.source.example, shapes, strict=True)
-                version = Trainer(compiled).made([one.new_empty(shape) for one, shape in given])
+                version = Trainer(compiled).made(tensors)
         return version.plans, version.state_inputs
 
     def forget_training(self) -> None:
