@@ -76,7 +76,7 @@ def training_report(part: Any, path: str) -> TrainingReport:
     call.backward(())  # which plans it
     plans = call.plans
     forward = _one_way(plans, "forward", dict(zip(plans.inputs, call.arrays, strict=True)), path)
-    backward = _one_way(plans, "backward", plans.named(call.given(())), path)
+    backward = _one_way(plans, "backward", plans.named(call.given(())[0]), path)
     name = part.compiled.source.name
     return TrainingReport(name, forward, backward, memory_of_part(part, True))
 

@@ -50,8 +50,16 @@ class Gradients:
                 while len(self._plans) >= _MOST:
                     del self._plans[next(iter(self._plans))]
                 self._plans[key] = self._made(shapes, wrt)
-            plans = self._plans[key]
-        return GradientCall(plans, arrays, wrt)
+            return self._plans[key]
+
+    def forget(self) -> None:
+        """Has plans made anew for the next calls."""
+        with self._lock:
+            self._plans.clear()
+
+    def of(self, compiled: Compiled) -> Gradients:
+        """Those of a model with other dimensions that vary: itself for its own."""
+        return self if compiled is self.compiled else Gradients(compiled, self.weights)
 
     def _made(self, shapes: Sequence[tuple[int, ...]], wrt: Sequence[int]) -> TrainingPlans:
         compiled = self.compiled
@@ -79,10 +87,10 @@ class GradientCall:
 
     def __init__(self, plans: TrainingPlans, arrays: Sequence[Any], wrt: Sequence[int]) -> None:
         self.plans, self.arrays, self._wrt = plans, [as_array(one) for one in arrays], wrt
-        made = plans.forward(self.arrays)
-        self._count = len(plans.outputs)
-        self._made = list(made)
-        self.outputs = [on_host(one) for one in made[: self._count]]
+        made = list(plans.forward(self.arrays))
+        # Nothing once a backward pass has written gradients where these lay.
+        self._made = [made]
+        self.outputs = [on_host(one) for one in made[: len(plans.outputs)]]
         # Whether each output depends on what gradients are wanted for.
         self.differentiable = [spec.name in plans.differentiable for spec in plans.outputs]
 
@@ -95,23 +103,37 @@ class GradientCall:
     def backward(self, grads: Sequence[Any]) -> list[Any]:
         """The gradients of all inputs and weights, for gradients of the outputs, of which None is
         zero, and those that are left out at the end. They are None for those that nothing depends
-        on, or that were not asked for."""
+        on, or that were not asked for.
+
+        Most calls are differentiated once, and their gradients take the memory of what they have
+        saved: a second time the model runs once more for it.
+        """
         plans = self.plans
         found: list[Any] = [None] * len(self.arrays)
         if plans.backward_graph is None or not plans.grads:
             return found
-        made = dict(zip(plans.gradients, plans.backward(self.given(grads)), strict=True))
+        given, had = self.given(grads)
+        run = plans.last_backward
+        if run is None:
+            run = plans.backward
+            self._made.append(had)
+        made = dict(zip(plans.gradients, run(given), strict=True))
         for n in self._wrt:
             name = plans.grads.get(plans.inputs[n])
             found[n] = None if name is None else on_host(made[name])
         return found
 
-    def given(self, grads: Sequence[Any]) -> list[Any]:
-        """What the backward pass takes, for such gradients of the outputs."""
+    def given(self, grads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """What the backward pass takes, for such gradients of the outputs; and what the forward
+        pass has made, which this call has no longer."""
         plans = self.plans
         values = dict(zip(plans.inputs, self.arrays, strict=True))
         names = [spec.name for spec in plans.outputs]
-        values.update(zip([*names, *plans.saved], self._made, strict=True))
+        try:
+            had = self._made.pop()
+        except IndexError:
+            had = list(plans.forward(self.arrays))
+        values.update(zip([*names, *plans.saved], had, strict=True))
         wanted = frozenset(plans.backward_inputs)
         every = [*grads, *[None] * (len(self.outputs) - len(grads))]
         for spec, output, grad in zip(plans.outputs, self.outputs, every, strict=True):
@@ -120,4 +142,4 @@ class GradientCall:
             if grad is None:
                 grad = numpy.zeros(output.shape, spec.dtype)
             values[f"grad.{spec.name}"] = as_array(grad)
-        return [values[name] for name in plans.backward_inputs]
+        return [values[name] for name in plans.backward_inputs], had
