@@ -1,12 +1,14 @@
 """What a process takes for an optimized model, beside what sol.memory has told before: a script.
 
-It prints, for inference and a step of training, the bytes that were told, with those of torch's own
-parameters for inference, and the bytes that the process had more at most.
+It prints, for inference, a step of training and one in one plan, without and with a limit, the
+bytes that were told, with those of torch's own parameters for inference, and the bytes that the
+process had more at most.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import json
 import sys
@@ -55,7 +57,9 @@ MODELS = {
     "perceptron": (perceptron, 2048, (256, -1)),
 }
 SMALL = {"convolutional": (4, 3, 16, 16)}
-MODES = {"inference": False, "training": True}
+MODES = ("inference", "training", "step")
+# Models of which a step in one plan is measured under a limit, too: so much of what it takes.
+LIMITED = {"convolutional": 0.85}
 PR_SET_THP_DISABLE = 41  # as <linux/prctl.h> has it
 
 
@@ -72,26 +76,40 @@ def settle() -> None:
         file.write("5")
 
 
-def run(fast: nn.Module, x: torch.Tensor, training: bool) -> None:
-    if not training:
-        with torch.no_grad():
-            fast(x)
-        return
+def loss(y: torch.Tensor, _: None) -> torch.Tensor:
+    return y.square().sum()
+
+
+def infer(fast: nn.Module, x: torch.Tensor) -> None:
+    with torch.no_grad():
+        fast(x)
+
+
+def train(fast: nn.Module, x: torch.Tensor) -> None:
     for one in fast.parameters():
         one.grad = None
-    fast(x).square().sum().backward()
+    loss(fast(x), None).backward()
 
 
-def measured(model: nn.Module, x: torch.Tensor, training: bool) -> tuple[int, int]:
-    model.train(training)
+def measured(
+    model: nn.Module, x: torch.Tensor, mode: str, limit: int | None = None
+) -> tuple[int, int]:
+    model.train(mode != "inference")
     own = sum(one.nbytes for one in model.parameters())
     settle()
     before = status("VmRSS")
-    fast = sol.optimize(model, x)
-    told = sol.memory(fast, training=training).peak + (0 if training else own)
+    if mode == "step":
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-6)
+        step = sol.training_step(model, loss, optimizer, memory_limit=limit)
+        told, run = step.memory(x, None).peak, functools.partial(step, x, None)
+    else:
+        fast = sol.optimize(model, x)
+        told = sol.memory(fast, training=mode == "training").peak
+        told += own if mode == "inference" else 0
+        run = functools.partial(infer if mode == "inference" else train, fast, x)
     settle()
     for _ in range(2):
-        run(fast, x, training)
+        run()
     return told, status("VmHWM") - before + own + x.nbytes
 
 
@@ -102,11 +120,15 @@ def main(name: str) -> None:
     _libraries._code = Code  # that of no library: given back it would hide what arrays take
     _onednn.load()
     small = SMALL.get(name) or (2, *(16 if n == -1 else 8 for n in extents))
-    for training in MODES.values():  # so that libraries are loaded and threads are there
-        measured(make(16), torch.randn(small), training)
+    for mode in MODES:  # so that libraries are loaded and threads are there
+        measured(make(16), torch.randn(small), mode)
     shape = (batch, *(width if n == -1 else n for n in extents))
     model, x = make(width), torch.randn(shape)
-    print(json.dumps({key: measured(model, x, training) for key, training in MODES.items()}))
+    found = {mode: measured(model, x, mode) for mode in MODES}
+    if name in LIMITED:
+        limit = int(LIMITED[name] * found["step"][0])
+        found["step with a limit"] = measured(model, x, "step", limit)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

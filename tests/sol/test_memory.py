@@ -183,6 +183,106 @@ def test_a_limit_of_training() -> None:
         again(torch.ones(512, 16))
 
 
+# How each optimizer is made, what it keeps beside settings, in bytes for one of a parameter, and
+# whether its step is in the plan.
+OPTIMIZERS = [
+    (lambda given: torch.optim.SGD(given, lr=0.01), 0, True),
+    (lambda given: torch.optim.SGD(given, lr=0.01, momentum=0.9, dampening=0.5), 1, True),
+    (lambda given: torch.optim.Adam(given, lr=0.01, amsgrad=True), 3, True),
+    (lambda given: torch.optim.ASGD(given, lr=0.01), 0, False),
+]
+
+
+@pytest.mark.parametrize(("make", "kept", "is_whole"), OPTIMIZERS)
+def test_a_step_before_it_is_done(make, kept, is_whole) -> None:
+    model = Net()
+    x, y = torch.randn(2, 3, 16, 16), torch.randn(2, 5)
+    optimizer = make(model.parameters())
+    step = sol.training_step(model, nn.functional.mse_loss, optimizer)
+    before = copy.deepcopy(model.state_dict())
+    found = step.memory(x, y)
+    assert not optimizer.state and step.fused == ()
+    torch.testing.assert_close(model.state_dict(), before, rtol=0, atol=0)
+    assert found.is_training and found.inputs == x.nbytes + y.nbytes and found.outputs == 4
+    assert WEIGHTS <= found.parameters <= 1.1 * WEIGHTS
+    assert 0 <= found.optimizer - kept * WEIGHTS <= 64
+    assert found.gradients == (0 if is_whole else WEIGHTS)
+    hidden = 4 * 2 * 16 * 16 * 16
+    saved = [one.saved for one in found.moments]
+    assert max(saved) == found.saved >= 2 * hidden and saved[-1] < hidden
+    assert max(sum(one.values()) for one in found.over_time()) <= found.peak
+    parts = list(dict.fromkeys(one.step.partition(": ")[0] for one in found.moments))
+    assert parts[:2] == ["forward", "backward"] and ("optimizer" in parts) == is_whole
+    assert found.moments[0].step == "forward: model.first"
+    assert len(str(found).splitlines()) == 2 and ("optimizer" in str(found)) == bool(
+        found.optimizer
+    )
+    step(x, y)
+    after = step.memory(x, y)
+    assert after == found if is_whole else after.peak - after.optimizer == found.peak
+    assert (after.optimizer >= WEIGHTS) == (kept > 0 or not is_whole)
+
+
+class Tied(nn.Module):
+    """Has one layer at several depths, and one that is random."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.drop = nn.Linear(16, 16), nn.Dropout(0.3)
+
+    def forward(self, x):
+        for _ in range(4):
+            x = nn.functional.softplus(self.layer(x)) * self.drop(torch.tanh(x))
+        return x
+
+
+class Normed(nn.Module):
+    """Writes buffers, of which the next layer reads one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(3))
+        self.norms = nn.ModuleList(nn.BatchNorm1d(16) for _ in range(3))
+
+    def forward(self, x):
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            x = torch.sigmoid(norm(layer(x))) * torch.exp(-norm.running_var)
+        return x
+
+
+def after_steps(model: nn.Module, make: Any, limit: int | None) -> tuple[Any, list[Any]]:
+    """The memory of a step, and the losses and the state after some."""
+    x, y = (torch.linspace(-1, n, 512 * 16).reshape(512, 16) for n in (1, 2))
+    optimizer = make(model.parameters())
+    step = sol.training_step(model, nn.functional.mse_loss, optimizer, memory_limit=limit)
+    memory = step.memory(x, y)
+    torch.manual_seed(5)
+    losses = [step(x, y) for _ in range(3)]
+    return memory, [*losses, *model.state_dict().values()]
+
+
+@pytest.mark.parametrize(("kind", "number"), [(Tied, 2), (Normed, 1)])
+def test_a_limit_of_a_step(kind, number) -> None:
+    make = OPTIMIZERS[number][0]
+    torch.manual_seed(0)
+    model = kind()
+    free, wanted = after_steps(copy.deepcopy(model), make, None)
+    before = copy.deepcopy(model.state_dict())
+    text = f"sol.training_step: memory_limit: 1,000 bytes are too few .* {kind.__name__}: .* found"
+    with pytest.raises(MemoryError, match=text) as raised:
+        after_steps(model, make, 1000)
+    torch.testing.assert_close(model.state_dict(), before, rtol=0, atol=0)
+    least = int(str(raised.value).rpartition(": ")[2].partition(" ")[0].replace(",", ""))
+    assert least < free.peak
+    memory, found = after_steps(copy.deepcopy(model), make, least)
+    assert memory.peak == least and memory.saved < free.saved
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+    # By default that of the model that was optimized.
+    fast = sol.optimize(model, torch.ones(512, 16), memory_limit=free.peak - 1)
+    assert after_steps(fast, make, None)[0].peak < free.peak
+    assert after_steps(fast, make, free.peak)[0] == free
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
@@ -195,19 +295,25 @@ def test_a_limit_of_training() -> None:
                 "much": "sol.optimize: memory_limit: expected a size",
             }.items()
         ),
-        (
-            lambda model: sol.training_step(
-                sol.optimize(Net(), X, memory_limit="1GB"), nn.MSELoss(), SGD
-            ),
-            ValueError,
-            "without a memory_limit",
-        ),
         (lambda model: sol.largest_batch(model, "much"), ValueError, "expected a size"),
         (lambda model: sol.largest_batch(model, -1), ValueError, "limit: expected bytes"),
         (lambda model: sol.largest_batch(model, True), ValueError, "limit: expected bytes"),
         (lambda model: sol.largest_batch(model, 9, "x"), TypeError, "training: expected True or"),
         (lambda model: sol.memory(FIXED, training="x"), TypeError, "training: expected True or"),
-        (lambda model: sol.memory(FIXED, training=True), NotImplementedError, "memory: training: g"),
+        *(
+            (call, NotImplementedError, text)
+            for call, text in {
+                lambda model: sol.memory(FIXED, training=True): "sol.memory: training: g comes",
+                lambda model: sol.largest_batch(RELU, 99, training=True): "largest_batch: training",
+                lambda model: hooked(None).memory(X, X): "memory: torch does the step: modules or",
+                lambda model: hooked("1GB")(X, X): "torch does the step, whose memory is not known",
+            }.items()
+        ),
+        (
+            lambda model: sol.training_step(Net(), nn.MSELoss(), SGD, memory_limit="much"),
+            ValueError,
+            "sol.training_step: memory_limit: expected a size",
+        ),
         (lambda model: sol.largest_batch(FIXED, 9), ValueError, "axis 0 is fixed"),
         (lambda model: sol.largest_batch(nn.ReLU(), 9), TypeError, "what sol.optimize has"),
     ],
@@ -218,6 +324,15 @@ def test_what_is_rejected(fast, call, kind, text) -> None:
 
 
 FIXED = sol.optimize(graph_of("g (float[2,4] x) => (float[2,4] y) { y = Abs(x) }"))
+RELU = sol.optimize(graph_of("g (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"), X[0, 0, :, :4])
+
+
+def hooked(limit: str | None) -> Any:
+    model = Net()
+    model.head.register_forward_hook(lambda module, args, output: output)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return sol.training_step(model, nn.MSELoss(), optimizer, memory_limit=limit)
+
 
 # What the process has more after the first runs than before the model was there. The model has a
 # copy of the weights of its own, as a framework has.

@@ -6,8 +6,8 @@ for each model and batch: MiB that are told, and those that a process of its own
 the model, by what is told; of inference, and of two steps of training by torch's stochastic
 gradient descent, from gradients of outputs that are there before. What is told has the weights as
 plans have them, and for inference torch's own are added. The last column has steps of
-`sol.training_step`, loss included, of which nothing is told: by what is told of the others, as it
-gives gradients up as soon as they are used. Pages of 2 MiB are off, as what of one lies beyond an
+`sol.training_step`, loss included, by what is told of training in two plans, as it gives gradients
+up as soon as they are used. Pages of 2 MiB are off, as what of one lies beyond an
 array is none of its memory; the same model was there before in each process, so that libraries have
 what they make once for all, and gave it back, MKL its buffers, too.
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import numpy as np
 from ..cache import bytes_of
-from ..graph import Graph, GraphError
+from ..graph import Graph, GraphError, ValueSpec
 from ..graph.passes import Pass
 from ._plans import plan_of
 from ._stops import remove_stops
@@ -17,6 +17,7 @@ from .passes import run
 from .schedule import training_memory
 from .tuning import Choices
 
+T = TypeVar("T")
 # How many limits between the most and the least that graphs take are tried.
 _ATTEMPTS = 6
 
@@ -45,7 +46,7 @@ def planned(
     outputs that `stores` names are written to inputs.
     """
     forward, backward = _behind(made.forward, passes), _behind(made.backward, passes)
-    given = arrays_for(forward)
+    given = arrays_of(forward.inputs)
     plan = plan_of(forward, Choices(), stores=stores or {}, any_layout=made.saved)
     first = plan.compiled(given)
     if first is None:
@@ -57,7 +58,7 @@ def planned(
 
 
 def _backward(graph: Graph, layouts: Mapping[str, Any]) -> Any | None:
-    given = arrays_for(graph)
+    given = arrays_of(graph.inputs)
     if layouts:
         try:
             found = plan_of(graph, Choices(), layouts=layouts).compiled(given)
@@ -76,11 +77,13 @@ def _behind(graph: Graph, passes: Sequence[Pass]) -> Graph:
     return smaller
 
 
-def arrays_for(graph: Graph, of_floats: Callable[..., Any] = np.empty) -> dict[str, Any]:
-    """Arrays for the inputs of a graph: zeros, but for floats what `of_floats` makes; as np.empty
-    makes them, they take no memory as long as nobody writes."""
+def arrays_of(
+    inputs: Sequence[ValueSpec], of_floats: Callable[..., Any] = np.empty
+) -> dict[str, Any]:
+    """Arrays for inputs, by name: zeros, but for floats what `of_floats` makes; as np.empty makes
+    them, they take no memory as long as nobody writes."""
     found = {}
-    for spec in graph.inputs:
+    for spec in inputs:
         dtype = spec.dtype or "float32"
         make = of_floats if "float" in dtype else np.zeros
         found[spec.name] = make(_known(spec.shape), dtype=dtype)
@@ -90,13 +93,33 @@ def arrays_for(graph: Graph, of_floats: Callable[..., Any] = np.empty) -> dict[s
 def limited(graph: Graph, wrt: Sequence[str], passes: Sequence[Pass], limit: int) -> Training:
     """As `training`, with the plans of both passes within a limit, as `sol.memory` tells them.
 
-    Graphs know nothing of the memory that plans add, so they are made for less until plans fit.
-    MemoryError, with the least that was found, where none fits; NotImplementedError where it is not
-    known what plans take.
+    Raises as `within` does.
     """
-    make: Callable[..., Training] = functools.partial(training, graph, wrt)
+    return within(
+        functools.partial(training, graph, wrt),
+        lambda made: _peak(made, passes),
+        limit,
+        "sol.optimize",
+        graph.file or graph.name,
+    )
+
+
+def within(
+    make: Callable[..., T],
+    peak: Callable[[T], int],
+    limit: int,
+    function: str,
+    name: str,
+    first: int = 1,
+) -> T:
+    """What `make` makes for a step of training, with a `peak` within a limit.
+
+    Graphs know nothing of the memory that plans add, so they are made for less, by the argument
+    `memory_limit`, until plans fit: with `first` 0 at first for the most that they take, where
+    those without a limit are others. MemoryError, with the least that was found, where none fits.
+    """
     found = make()
-    least = _peak(found, passes)
+    least = peak(found)
     if least <= limit:
         return found
     try:
@@ -106,15 +129,15 @@ def limited(graph: Graph, wrt: Sequence[str], passes: Sequence[Pass], limit: int
     else:
         return found  # nothing at all
     # The same for any limit, so that the least that is told for one can be had.
-    for part in range(1, _ATTEMPTS + 1):
+    for part in range(first, _ATTEMPTS + 1):
         found = make(memory_limit=highest - (highest - lowest) * part // _ATTEMPTS)
-        peak = _peak(found, passes)
-        if peak <= limit:
+        now = peak(found)
+        if now <= limit:
             return found
-        least = min(least, peak)
+        least = min(least, now)
     raise MemoryError(
-        f"sol.optimize: memory_limit: {limit:,} bytes are too few for a step of training of"
-        f" {graph.file or graph.name}: {least:,} is the least that was found"
+        f"{function}: memory_limit: {limit:,} bytes are too few for a step of training of {name}:"
+        f" {least:,} is the least that was found"
     )
 
 

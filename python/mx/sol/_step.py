@@ -12,7 +12,7 @@ import ffi
 
 from ..graph import Graph
 from ..graph.lowering._node import used_by
-from .gradient import joint
+from .gradient import joint, joint_within
 from .operators import DOMAIN, VERSION
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
@@ -43,6 +43,8 @@ class StepGraph:
     stores: dict[str, str]
     gradients: dict[str, str]  # by parameters, names of outputs
     updated: tuple[str, ...]  # the parameters that have an update, which have gradients
+    # The nodes behind the loss, by name: whether each is of the "backward" pass or the "optimizer".
+    parts: dict[str, str]
 
 
 def step_graph(
@@ -50,9 +52,21 @@ def step_graph(
     wrt: Sequence[str],
     stores: Mapping[str, str],
     updates: Mapping[str, Update],
+    memory_limit: int | None = None,
 ) -> StepGraph:
-    """The graph of a step. `graph` gives a loss, a number, and then what `stores` writes."""
-    made = joint(graph, wrt)
+    """The graph of a step. `graph` gives a loss, a number, and then what `stores` writes.
+
+    Without `memory_limit` nothing is computed again; with it as much as that asks for, in bytes of
+    what nodes give, which say nothing of the memory that a plan adds. LimitError where that cannot
+    be kept.
+    """
+    if memory_limit is None:
+        made = joint(graph, wrt)
+        behind = made.backward
+    else:
+        made = joint_within(graph, wrt, memory_limit, updates)
+        behind = set(made.nodes) - made.forward
+    parts = {node.name or "": "backward" for node in behind}
     inner = made.graph.model.graph
     inner.opset_imports.setdefault(DOMAIN, VERSION)
     for value in [value for value in inner.inputs if value.name in made.given]:
@@ -84,6 +98,7 @@ def step_graph(
             num_outputs=1 + max(len(own), 1),
             name=f"{name}.step",
         )
+        parts[f"{name}.step"] = "optimizer"
         _insert(inner, node, weight, grad)
         product = grad.producer()
         if factors and product is not None:
@@ -95,7 +110,7 @@ def step_graph(
     inner.inputs.extend(states)
     inner.inputs.extend(settings.values())
     updated = tuple(name for name in made.grads if name in updates)
-    return StepGraph(made.graph, written, gradients, updated)
+    return StepGraph(made.graph, written, gradients, updated, parts)
 
 
 def _replace_by_one(graph: ir.Graph, value: ir.Value) -> None:

@@ -19,7 +19,7 @@ from ..graph.lowering._lowering import row_major_plan
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
 from ._errors import SolWarning
-from ._limited import arrays_for, limited
+from ._limited import arrays_of, limited
 from ._plans import plan_of, plan_on
 from ._stops import remove_stops
 from ._text import layer_of
@@ -124,7 +124,7 @@ class TrainingPlans:
         graph = self._smaller("forward", self.forward_graph)
         if self._context.device_type != "cpu":
             return _elsewhere(graph, self._context, stores)
-        given = None if self._tuner is None else arrays_for(graph, np.ones)
+        given = None if self._tuner is None else arrays_of(graph.inputs, np.ones)
         plan = self._plan("forward", graph, given, stores=dict(stores), any_layout=self.saved)
         self._planned_forward = self._planned(plan, "forward")
         return self._planned_forward

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import numpy as np
-from ._limited import arrays_for
+from ._limited import arrays_of
 from ._memory import memory_of_part
 from ._steps import Step, step_lines, steps_of
 from ._training import TrainingPlans
@@ -67,7 +67,7 @@ def rehearsal(part: Any, function: str) -> GradientCall:
     plans, _ = plans_of()
     if plans.backward_graph is None:
         raise ValueError(f"sol.{function}: training: no parameter of the model requires a gradient")
-    return GradientCall(plans, list(arrays_for(plans.forward_graph, np.ones).values()), ())
+    return GradientCall(plans, list(arrays_of(plans.forward_graph.inputs, np.ones).values()), ())
 
 
 def training_report(part: Any, path: str) -> TrainingReport:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._limited import bytes_of_limit
 from .devices import DeviceLike
 from .devices import device as _device
 from .frameworks import reader_of
 from .passes import PASSES
 
 
-def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike = None) -> Any:
+def training_step(
+    model: Any,
+    loss: Any,
+    optimizer: Any,
+    *,
+    device: DeviceLike = None,
+    memory_limit: int | str | None = None,
+) -> Any:
     """A function that does a step of training: `value = step(*inputs, target, **kwargs)`.
 
     It computes `loss(model(*inputs, **kwargs), target)`, a number, and its gradients, has the
@@ -34,10 +42,26 @@ def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike =
     cannot have is executed by Keras: in a tf.function or a strategy, too, and where the optimizer
     scales losses.
 
-    A plan is made for each combination of shapes. Raises TypeError for what is no model or
-    optimizer, for an optimizer whose step needs a closure, and where the loss is no number;
-    ValueError for the name of no loss; NotImplementedError for models of other frameworks.
+    A plan is made for each combination of shapes. Before a first call with some, nothing of it
+    done, `step.memory(*inputs, target, **kwargs)` tells the memory of that, as `sol.memory` does;
+    it is NotImplementedError, with the reason, for a step that the framework would do.
+
+    `memory_limit`, in bytes or as "2GB", is what a step may take by that measure; by default what
+    a model that was optimized with a limit has. As far as it asks for it, more is computed again in
+    the backward pass, instead of kept. A call is a MemoryError where that does not suffice, with
+    the least that does, and NotImplementedError where the framework would do the step, whose memory
+    nobody knows; nothing is changed then. What an optimizer takes of which the framework does the
+    step is not in it, but for what it keeps.
+
+    Raises TypeError for what is no model or optimizer, for an optimizer whose step needs a closure,
+    and where the loss is no number, ValueError for a limit that is none and for the name of no
+    loss, NotImplementedError for models of other frameworks and for a limit on other devices than
+    the CPU.
     """
-    return reader_of(model, "training_step").training_step(
-        model, loss, optimizer, _device.find(device), PASSES.enabled
-    )
+    reader, context = reader_of(model, "training_step"), _device.find(device)
+    limit = None
+    if memory_limit is not None:
+        limit = bytes_of_limit(memory_limit, "sol.training_step: memory_limit")
+        if context.device_type != "cpu":
+            raise NotImplementedError("sol.training_step: memory_limit: only on the CPU")
+    return reader.training_step(model, loss, optimizer, context, PASSES.enabled, limit)

@@ -205,7 +205,13 @@ class Framework(ABC):
         ) from error
 
     def training_step(
-        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None,
     ) -> Any:
         """What does a step of training; see sol.training_step."""
         raise NotImplementedError(f"sol.training_step: not implemented for {self.name}")

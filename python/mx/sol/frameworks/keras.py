@@ -59,13 +59,19 @@ class Keras(Framework):
         return in_parts(model, args, kwargs, how, error)
 
     def training_step(
-        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None,
     ) -> Any:
         """See sol.training_step."""
         _need_tensorflow()
         from .tensorflow._step import TrainingStep
 
-        return TrainingStep(model, loss, optimizer, context, passes)
+        return TrainingStep(model, loss, optimizer, context, passes, memory_limit)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The model, or what is optimized of its layers."""

@@ -9,7 +9,7 @@ from ._coverage import coverage
 from ._inputs import as_inputs
 from ._memory import TrainingMemory, memory_of
 from ._rules import Call, Declined, gradient
-from ._training import Training, joint, training
+from ._training import Training, joint, joint_within, training
 from ._writer import Writer
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "coverage",
     "gradient",
     "joint",
+    "joint_within",
     "memory_of",
     "training",
 ]

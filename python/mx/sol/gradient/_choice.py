@@ -9,6 +9,7 @@ saved value after the other, the cheapest for its size first.
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 
 import onnx_ir as ir
 
@@ -51,11 +52,14 @@ class LimitError(GraphError):
         self.least, self.most = least, most
 
 
-def choose(joint: Joint, memory_limit: int | None) -> list[ir.Value]:
-    """The values of the forward pass that are saved, in its order."""
+def choose(
+    joint: Joint, memory_limit: int | None, used_up: Container[str | None] = ()
+) -> list[ir.Value]:
+    """The values of the forward pass that are saved, in its order. Who runs the backward pass does
+    not keep the gradients that are called as `used_up` says."""
     saved = _fewest_bytes(joint)
     if memory_limit is not None:
-        saved = _within(joint, saved, memory_limit)
+        saved = _within(joint, saved, memory_limit, used_up)
     order = [value for node in joint.nodes for value in node.outputs]
     return [value for value in order if value in saved]
 
@@ -95,7 +99,9 @@ def _fewest_bytes(joint: Joint) -> set[ir.Value]:
     return cut.solve()
 
 
-def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
+def _within(
+    joint: Joint, saved: set[ir.Value], limit: int, used_up: Container[str | None]
+) -> set[ir.Value]:
     """Fewer values than these, so that a step takes no more than a limit."""
     sizes = {
         value: size_of(value)
@@ -105,7 +111,7 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
             *(value for node in joint.nodes for value in node.outputs if value.name),
         )
     }
-    most = peak = _peak(joint, saved, sizes)
+    most = peak = _peak(joint, saved, sizes, used_up)
     # Who runs the graph has its outputs anyway.
     outputs = set(joint.graph.model.graph.outputs)
     # Equally cheap ones that follow each other are computed again from what lies far before them,
@@ -123,7 +129,7 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
             fewer = _without(joint, saved, value)
             if peak <= limit or fewer is None:
                 continue
-            now = _peak(joint, fewer, sizes)
+            now = _peak(joint, fewer, sizes, used_up)
             if now < peak or (now == peak and _total(fewer, sizes) < _total(saved, sizes)):
                 saved, peak, improved = fewer, now, True
     if peak > limit:
@@ -150,7 +156,12 @@ def _without(joint: Joint, saved: set[ir.Value], value: ir.Value) -> set[ir.Valu
     return left
 
 
-def _peak(joint: Joint, saved: set[ir.Value], sizes: dict[ir.Value, int]) -> int:
+def _peak(
+    joint: Joint,
+    saved: set[ir.Value],
+    sizes: dict[ir.Value, int],
+    used_up: Container[str | None],
+) -> int:
     """What a step takes at most."""
     inside = joint.graph.model.graph
     split = len(joint.outputs)
@@ -164,7 +175,8 @@ def _peak(joint: Joint, saved: set[ir.Value], sizes: dict[ir.Value, int]) -> int
             forward.append(node)
             needed.update(used_by(node))
     grads = [value for value in inside.inputs if value.name in joint.given]
-    behind = peak_of(joint.schedule(saved), inside.outputs[split:], [*grads, *saved], sizes)
+    kept = [value for value in inside.outputs[split:] if value.name not in used_up]
+    behind = peak_of(joint.schedule(saved), kept, [*grads, *saved], sizes)
     return held + max(peak_of(forward[::-1], outputs, (), sizes), behind)
 
 

@@ -120,6 +120,44 @@ class Joint:
         order = [node.name or "" for node in self.schedule(saved)]
         return self._forward(added), self._backward(names, order), added
 
+    def within(self, saved: Sequence[ir.Value]) -> Joint:
+        """The same as one graph in which the backward pass computes again what is not saved.
+
+        The nodes that do so are called as those of the forward pass, with ".again" behind it.
+        """
+        forward, backward, _ = self.split(saved)
+        first, second = forward.model.graph, backward.model.graph
+        del first.outputs[len(self.outputs) :]
+        known = {**_values(first), **first.initializers}
+        for value in list(second.inputs):
+            second.inputs.remove(value)
+            if value.name in self.given:
+                first.inputs.append(value)
+            else:
+                ir.convenience.replace_all_uses_with(
+                    value, known[value.name or ""], replace_graph_outputs=True
+                )
+        for name, value in list(second.initializers.items()):
+            del second.initializers[name]
+            if name in first.initializers:
+                ir.convenience.replace_all_uses_with(value, known[name], replace_graph_outputs=True)
+            else:
+                first.initializers[name] = value
+        gradients = list(second.outputs)
+        second.outputs.clear()
+        names = {node.name for node in first}
+        for node in list(second):
+            second.remove(node)
+            if node.name in names:
+                node.name = f"{node.name}.again"
+            for value in node.outputs:
+                if value.name in known:
+                    value.name = f"{value.name}.again"
+            first.append(node)
+        first.outputs.extend(gradients)
+        first.name = self.graph.model.graph.name
+        return Joint(forward, self.outputs, self.given, self.grads)
+
     def _forward(self, saved: Sequence[str]) -> Graph:
         graph = self.graph.copy()
         inside = graph.model.graph
@@ -162,7 +200,7 @@ class Joint:
             inside.inputs,
             key=lambda v: -1 if v.name in self.given else rank.get(v.name or "", len(rank)),
         )
-        del inside.inputs[:]
+        inside.inputs.clear()
         inside.inputs.extend(inputs)
         inside.name = f"{self.graph.name}.backward"
         return graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -70,6 +70,16 @@ def training(graph: Graph, wrt: Sequence[str], *, memory_limit: int | None = Non
     found = joint(graph, wrt)
     saved = choose(found, memory_limit)
     return Training(*found.split(saved), found.grads)
+
+
+def joint_within(
+    graph: Graph, wrt: Sequence[str], memory_limit: int, used_up: Container[str]
+) -> Joint:
+    """One graph as of `joint` that computes again what `training` does under a limit, as far as
+    that counts in one plan: gradients by the inputs `used_up` take no memory once they are read."""
+    found = joint(graph, wrt)
+    names = {grad for name, grad in found.grads.items() if name in used_up}
+    return found.within(choose(found, memory_limit, names))
 
 
 def joint(given: Graph, wrt: Sequence[str]) -> Joint:

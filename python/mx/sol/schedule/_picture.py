@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ._sizes import KINDS, size_text
+from ._sizes import KINDS, size_text, used_of
 
 _WIDTH, _HEIGHT = 720, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 78, 150, 16, 34
@@ -13,17 +13,20 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 78, 150, 16, 34
 _COLORS = dict(
     zip(
         KINDS,
-        ("#7f7f7f", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#e69f00", "#f0e442"),
+        (
+            "#7f7f7f", "#0072b2", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#e69f00",
+            "#f0e442",
+        ),
         strict=True,
     )
-)
+)  # fmt: skip
 
 
 def picture(columns: Sequence[Mapping[str, int]], peak: int) -> str:
     """An SVG of bytes by kind for each step. Its labels tell each kind and the most it takes."""
     totals = [sum(one.values()) for one in columns]
     most = max([peak, *totals, 1])
-    used = [kind for kind in KINDS if any(one[kind] for one in columns)]
+    used = used_of(columns)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="11" role="img">',

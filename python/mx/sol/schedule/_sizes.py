@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy
 
 from ...graph import ValueSpec
 
 # What memory is for, in the order in which pictures stack it.
-KINDS = ("parameters", "inputs", "outputs", "saved", "gradients", "intermediates", "workspace")
+KINDS = (
+    "parameters", "optimizer", "inputs", "outputs", "saved", "gradients", "intermediates",
+    "workspace",
+)  # fmt: skip
+
+
+def used_of(columns: Sequence[Mapping[str, int]]) -> list[str]:
+    """The kinds of which there is any at any time."""
+    return [kind for kind in KINDS if any(one[kind] for one in columns)]
 
 
 def bytes_of(spec: ValueSpec) -> int:

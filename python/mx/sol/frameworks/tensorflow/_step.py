@@ -15,13 +15,15 @@ from .... import numpy as np
 from ....context import Context
 from ....graph import GraphError
 from ....graph.passes import Pass
+from ....graph.passes.common import COMMON
 from ....importers.tensorflow._trace import is_array
-from ..._limited import arrays_for
+from ..._limited import arrays_of, within
 from ..._plans import plan_of
 from ..._step import StepGraph, step_graph
 from ..._stops import remove_stops
 from ..._training import Planned, Run
 from ...passes import run
+from ...schedule import Memory, step_memory
 from ...tuning import Choices, Tuner
 from .._framework import InTraining
 from ._arrays import tensor_of
@@ -58,7 +60,13 @@ class TrainingStep:
     """See sol.training_step. One thread at a time may call it."""
 
     def __init__(
-        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None = None,
     ) -> None:
         if not isinstance(optimizer, keras.optimizers.Optimizer):
             kind = type(optimizer).__name__
@@ -66,11 +74,9 @@ class TrainingStep:
                 f"sol.training_step: optimizer: expected a keras.optimizers.Optimizer, got {kind}"
             )
         is_optimized = isinstance(model, OptimizedModel)
-        if is_optimized and model._sol.compiled.memory_limit is not None:
-            raise ValueError(
-                "sol.training_step: model: expected one without a memory_limit, which a step in one"
-                " plan does not keep: train it by `fit`"
-            )
+        if is_optimized and memory_limit is None:
+            memory_limit = model._sol.compiled.memory_limit
+        self._limit = memory_limit
         self._model, self.optimizer = model, optimizer
         # None where an optimized model is of another framework.
         original = getattr(model, "original", None) if is_optimized else model
@@ -80,18 +86,42 @@ class TrainingStep:
         self._of_model = WithLoss(model, function)
         self._passes = tuple(passes)
         self._tuner = model._sol.compiled.training_tuner() if is_optimized else Tuner.by_config()
-        self._plans: dict[Any, _StepPlan | None] = {}
+        self._plans: dict[Any, _StepPlan | str] = {}
         self._lock = threading.Lock()
         self.fused: tuple[str, ...] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The loss of a step that it does."""
+        tensors, optimizer, plan = self._planned(args, kwargs)
+        if isinstance(plan, str):
+            return self._in_keras(args, kwargs, plan)
+        self.fused = _ALL if optimizer is not None else _ALL[:3]
+        return plan(tensors, optimizer, self.optimizer)
+
+    def memory(self, *args: Any, **kwargs: Any) -> Memory:
+        """What a step with these arguments takes, known before it is done for the first time.
+
+        It is told by kind and over time, see sol.memory; what variables become is told as
+        gradients. NotImplementedError, with the reason, where Keras would do the step, and where
+        elements of arrays decide about shapes. MemoryError as of a call.
+        """
+        _, _, plan = self._planned(args, kwargs)
+        if isinstance(plan, str):
+            raise NotImplementedError(f"sol.training_step: memory: Keras does the step: {plan}")
+        return plan.memory()
+
+    def _planned(
+        self, args: Any, kwargs: Any
+    ) -> tuple[list[Any], Optimizer | None, _StepPlan | str]:
+        """The tensors among the arguments, the optimizer, if its step can be planned, and the plan,
+        or why Keras does the step."""
         if len(args) < 2:
             raise TypeError("sol.training_step: expected arguments of the model and a target")
         leaves = nest.flatten((args, kwargs))
         arrays = [one for one in leaves if is_array(one)]
-        if self._is_left_to_keras(arrays):
-            return self._in_keras(args, kwargs)
+        why = self._why_keras(arrays)
+        if why:
+            return [], None, why
         tensors = [tf.convert_to_tensor(one) for one in arrays]
         optimizer = optimizer_of(self.optimizer, self._model.trainable_variables)
         others = [one for one in leaves if not is_array(one)]
@@ -105,42 +135,60 @@ class TrainingStep:
         )
         if key not in self._plans:
             with self._lock:
-                self._keep(key, self._made(args, kwargs, optimizer))
-        plan = self._plans[key]
-        if plan is None:
-            return self._in_keras(args, kwargs)
-        self.fused = _ALL if optimizer is not None else _ALL[:3]
-        return plan(tensors, optimizer, self.optimizer)
+                made = self._made(args, kwargs, optimizer)
+                while len(self._plans) >= _MOST:
+                    del self._plans[next(iter(self._plans))]
+                self._plans[key] = made
+        return tensors, optimizer, self._plans[key]
 
-    def _is_left_to_keras(self, arrays: Sequence[Any]) -> bool:
-        return (
-            not self._is_here
-            or not tf.executing_eagerly()
-            or any(map(tf.is_symbolic_tensor, arrays))
-            or tf.distribute.has_strategy()
-            # They scale the loss.
-            or isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer)
-            or self.optimizer.loss_scale_factor is not None
-        )
+    def _why_keras(self, arrays: Sequence[Any]) -> str:
+        """Why Keras does a step, whatever the model and the loss are; "" where it need not."""
+        if not self._is_here:
+            return "plans of whole steps are for the CPU and for models of Keras"
+        if not tf.executing_eagerly() or any(map(tf.is_symbolic_tensor, arrays)):
+            return "it is called in a tf.function"
+        if tf.distribute.has_strategy():
+            return "it is called in a strategy"
+        scales = isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer)
+        if scales or self.optimizer.loss_scale_factor is not None:
+            return "the optimizer scales the loss"
+        return ""
 
-    def _keep(self, key: Any, plan: _StepPlan | None) -> None:
-        while len(self._plans) >= _MOST:
-            del self._plans[next(iter(self._plans))]
-        self._plans[key] = plan
-
-    def _made(self, args: Any, kwargs: Any, optimizer: Optimizer | None) -> _StepPlan | None:
-        """None where Keras has to do the step."""
+    def _made(self, args: Any, kwargs: Any, optimizer: Optimizer | None) -> _StepPlan | str:
         source = TensorFlowSource(self._whole, args, kwargs)
         assert source.example is not None
+        trained = self._model.trainable_variables
         try:
             shapes = [tuple(one.shape) for one in source.example]
             form = source.parse_for_training(shapes, losses=False)
-            trained = self._model.trainable_variables
-            return _StepPlan(source, form, trained, optimizer, self._passes, self._tuner)
-        except (GraphError, NotImplementedError):
-            return None  # what is wrong with the model its own call tells
+            if self._limit is None:
+                return _StepPlan(source, form, trained, optimizer, self._passes, self._tuner)
 
-    def _in_keras(self, args: Any, kwargs: Any) -> Any:
+            def make(memory_limit: int | None = None) -> _StepPlan:
+                passes = self._passes
+                if memory_limit is not None:
+                    # Which would compute once what is meant to be computed again.
+                    passes = tuple(one for one in passes if one.name != COMMON.name)
+                return _StepPlan(source, form, trained, optimizer, passes, None, memory_limit)
+
+            return within(
+                make,
+                lambda one: one.memory().peak,
+                self._limit,
+                "sol.training_step",
+                self._whole.name,
+                0,
+            )
+        except (GraphError, NotImplementedError) as error:
+            # Is it the loss? What is wrong with the model its own call will tell.
+            return str(error)
+
+    def _in_keras(self, args: Any, kwargs: Any, why: str) -> Any:
+        if self._limit is not None:
+            raise NotImplementedError(
+                "sol.training_step: memory_limit: Keras does the step, whose memory is not known:"
+                f" {why}"
+            )
         with tf.GradientTape() as tape:
             value = self._of_model(*args, training=True, **kwargs)
             scaled = self.optimizer.scale_loss(value)
@@ -174,6 +222,7 @@ class _StepPlan:
         optimizer: Optimizer | None,
         passes: Sequence[Pass],
         tuner: Tuner | None,
+        memory_limit: int | None = None,
     ) -> None:
         variables = source.traced.variables()
         self._variables = [variables[name] for name in form.weights]
@@ -183,20 +232,35 @@ class _StepPlan:
         specs = [spec.name for spec in form.graph.outputs]
         stores = dict(zip(specs[1:], form.writes, strict=True))
         updates = {} if optimizer is None else optimizer.updates(wanted)
-        made = step_graph(form.graph, list(wanted), stores, updates)
+        made = step_graph(form.graph, list(wanted), stores, updates, memory_limit)
         graph = made.graph
         remove_stops(graph)
         run(passes, graph)
         if tuner is None:
-            plan = plan_of(graph, Choices())
+            self._plan = plan_of(graph, Choices())
         else:
-            _, plan = tuner.plan(graph, arrays_for(graph, np.ones))
+            _, self._plan = tuner.plan(graph, arrays_of(graph.inputs, np.ones))
         tell = functools.partial(setattr, self, "_run")
         # Outputs are kept by variables until the next step, and their memory is used again then.
-        self._run: Run = Planned(plan, tell, graph.name, lambda compiled: None)
+        self._run: Run = Planned(self._plan, tell, graph.name, lambda compiled: None)
         self._updated = [wanted[name] for name in made.updated]
         self._without = [one for one in trained if id(one.value) not in names]
         self._targets = _targets(made, variables, wanted, optimizer)
+        self._inputs = graph.inputs
+        kinds = {
+            **dict.fromkeys(form.weights, "parameters"),
+            **{spec.name: "optimizer" for spec in self._inputs[len(form.graph.inputs) :]},
+        }
+        self._memory_of = step_memory(graph, kinds, made.parts, ())
+
+    def memory(self) -> Memory:
+        """What a step takes. NotImplementedError where it takes several plans."""
+        compiled = self._plan.compiled(arrays_of(self._inputs))
+        if compiled is None:
+            raise NotImplementedError(
+                "sol.training_step: memory: not known for a step that takes several plans"
+            )
+        return self._memory_of(compiled)
 
     def __call__(
         self, tensors: Sequence[Any], optimizer: Optimizer | None, keras_optimizer: Any

@@ -67,7 +67,13 @@ class Torch(Framework):
         return in_parts(_module_of(model), args, kwargs, how, error)
 
     def training_step(
-        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None,
     ) -> Any:
         """A function that does a step."""
         import torch
@@ -87,7 +93,7 @@ class Torch(Framework):
                 f"sol.training_step: optimizer: {type(optimizer).__name__}: expected one whose step"
                 " needs no closure"
             )
-        return TrainingStep(model, loss, optimizer, context, passes)
+        return TrainingStep(model, loss, optimizer, context, passes, memory_limit)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The module, or modules inside it."""

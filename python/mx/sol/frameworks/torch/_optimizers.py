@@ -59,6 +59,9 @@ class Optimizer:
         if not names:
             return []
         state = self.optimizer.state[parameter]
+        for name, value in self.kind.numbers.items():
+            if name not in state:
+                state[name] = torch.full((), value, dtype=_scalar_dtype())
         found = []
         for name in names:
             if state.get(name) is None:
@@ -73,16 +76,12 @@ class Optimizer:
         given, kind = self.optimizer.param_groups[group], self.kind
         if not kind.numbers and not given.get("dampening"):
             return numpy.array(kind.settings(given, {"begun": 1.0}))
-        states = [self.optimizer.state[one] for one in parameters]
-        for state in states:
-            for name, value in kind.numbers.items():
-                if name not in state:
-                    state[name] = torch.full((), value, dtype=_scalar_dtype())
+        states = [self.optimizer.state.get(one, {}) for one in parameters]
         kept = kind.state(given)
         names = [*kind.numbers, "begun"]
         seen = {
             (
-                *(float(state[name]) for name in kind.numbers),
+                *(float(state.get(name, begin)) for name, begin in kind.numbers.items()),
                 float(all(state.get(name) is not None for name in kept)),
             )
             for state in states

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -16,13 +17,15 @@ from .... import numpy as np
 from ....context import Context
 from ....graph import GraphError
 from ....graph.passes import Pass
+from ....graph.passes.common import COMMON
 from ..._compiled import as_array
-from ..._limited import arrays_for
+from ..._limited import arrays_of, within
 from ..._plans import plan_of
 from ..._step import StepGraph, step_graph
 from ..._stops import remove_stops
 from ..._training import Planned, Run
 from ...passes import run
+from ...schedule import Memory, step_memory
 from ...tuning import Choices, Tuner
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
@@ -61,15 +64,19 @@ class TrainingStep:
     """See sol.training_step. One thread at a time may call it."""
 
     def __init__(
-        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None = None,
     ) -> None:
         self._model, self._loss, self.optimizer = model, loss, optimizer
         is_optimized = isinstance(model, OptimizedModule)
-        if is_optimized and model._sol.compiled.memory_limit is not None:
-            raise ValueError(
-                "sol.training_step: model: expected one without a memory_limit, which a step in one"
-                " plan does not keep: train it by loss.backward()"
-            )
+        if is_optimized and memory_limit is None:
+            memory_limit = model._sol.compiled.memory_limit
+        self._limit = memory_limit
         original = model._sol.source.module if is_optimized else model
         self._whole = WithLoss(original, loss)
         self._original = original
@@ -92,6 +99,48 @@ class TrainingStep:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The loss of a step that it does."""
+        tensors, key, why = self._looked_at(args, kwargs)
+        if why:
+            return self._in_torch(args, kwargs, why)
+        signature = None if self._known is None else self._known.signature()
+        if signature is not None:
+            plan = self._plan((*key, signature), args, kwargs, signature)
+            if isinstance(plan, Exception):
+                return self._in_torch(args, kwargs, str(plan))
+            if plan.prepare():
+                self.fused = _ALL
+                return plan(tensors)
+        plan = self._plan((*key, None), args, kwargs, None)
+        if isinstance(plan, Exception):
+            return self._in_torch(args, kwargs, str(plan))
+        self.fused = _ALL[:3]
+        return plan(tensors)
+
+    def memory(self, *args: Any, **kwargs: Any) -> Memory:
+        """What a step with these arguments takes, known before it is done for the first time.
+
+        It is told by kind and over time, see sol.memory; of what the optimizer keeps with all that
+        it will keep. NotImplementedError, with the reason, where torch would do the step, and where
+        elements of arrays decide about shapes. MemoryError as of a call.
+        """
+        _, key, why = self._looked_at(args, kwargs)
+        signature = None if why or self._known is None else self._known.signature()
+        plan: _StepPlan | Exception | None = None
+        if signature is not None:
+            plan = self._plan((*key, signature), args, kwargs, signature)
+            if isinstance(plan, _StepPlan) and not plan.is_ready():
+                plan = None
+        if not why and plan is None:
+            plan = self._plan((*key, None), args, kwargs, None)
+        if not isinstance(plan, _StepPlan):
+            raise NotImplementedError(
+                f"sol.training_step: memory: torch does the step: {why or plan}"
+            )
+        return plan.memory()
+
+    def _looked_at(self, args: Any, kwargs: Any) -> tuple[list[Any], tuple[Any, ...], str]:
+        """The tensors among the arguments, what the plan for them is kept by, but for what it has
+        of the optimizer, and why torch does the step, "" where a plan may do it."""
         if not self._tree.is_same():
             self._look()
         parameters = [one for one in map(dict.get, self._dicts, self._keys) if one is not None]
@@ -99,9 +148,9 @@ class TrainingStep:
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if not args:
             raise TypeError("sol.training_step: expected arguments of the model and a target")
-        if self._is_left_to_torch(tensors, parameters):
-            return self._in_torch(args, kwargs)
-        signature = None if self._known is None else self._known.signature()
+        why = self._why_torch(tensors, parameters)
+        if why:
+            return tensors, (), why
         updated = [one for group in self.optimizer.param_groups for one in group["params"]]
         others = [leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]
         key: tuple[Any, ...] = (
@@ -113,39 +162,30 @@ class TrainingStep:
             tuple(map(id, parameters)),
             tuple(map(id, updated)),
         )
-        if signature is not None:
-            plan = self._plan((*key, signature), args, kwargs, signature)
-            if plan is None:
-                return self._in_torch(args, kwargs)
-            if plan.prepare():
-                self.fused = _ALL
-                return plan(tensors)
-        plan = self._plan((*key, None), args, kwargs, None)
-        if plan is None:
-            return self._in_torch(args, kwargs)
-        self.fused = _ALL[:3]
-        return plan(tensors)
+        return tensors, key, ""
 
-    def _plan(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | None:
-        """The plan of a key, None where torch does the whole step."""
+    def _plan(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | Exception:
+        """The plan of a key, or why torch does the whole step."""
         plan = self._plans.get(key)
         if plan is None or (isinstance(plan, _StepPlan) and not plan.is_current()):
             with self._lock:
                 plan = self._made(key, args, kwargs, signature)
-        return plan if isinstance(plan, _StepPlan) else None
+        return plan
 
-    def _is_left_to_torch(self, tensors: Sequence[Any], parameters: Sequence[Any]) -> bool:
-        return (
-            not self._is_here
-            or isinstance(self._model, (DistributedDataParallel, DataParallel))
-            or has_hooks(self._modules, parameters)
-            or prevents() != ""
-            # Gradients of arguments are for what has computed them.
-            or any(
-                x.device.type != "cpu" or x.layout != torch.strided or x.requires_grad
-                for x in tensors
-            )
-        )
+    def _why_torch(self, tensors: Sequence[Any], parameters: Sequence[Any]) -> str:
+        """Why torch does a step, whatever the model and the loss are; "" where it need not."""
+        if not self._is_here:
+            return "plans of whole steps are for the CPU"
+        if isinstance(self._model, (DistributedDataParallel, DataParallel)):
+            return "the model is wrapped for several processes"
+        if has_hooks(self._modules, parameters):
+            return "modules or parameters have hooks, which only torch calls"
+        # Gradients of arguments are for what has computed them.
+        if any(
+            x.device.type != "cpu" or x.layout != torch.strided or x.requires_grad for x in tensors
+        ):
+            return "an argument is no dense tensor on the CPU, or needs a gradient"
+        return prevents()
 
     def _made(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | Exception:
         while len(self._plans) >= _MOST:
@@ -177,12 +217,29 @@ class TrainingStep:
         wrt = [name for identity, name in names.items() if identity in wanted]
         known = self._known if signature is not None else None
         updates = {} if known is None else known.updates(names)
-        made = step_graph(training.graph, wrt, training.stores, updates)
-        return _StepPlan(
-            self._whole, training, made, self.optimizer, known, self._passes, self._tuner
+
+        def make(memory_limit: int | None = None) -> _StepPlan:
+            made = step_graph(training.graph, wrt, training.stores, updates, memory_limit)
+            is_limited = memory_limit is not None
+            # Which would compute once what is meant to be computed again.
+            passes = [one for one in self._passes if not is_limited or one.name != COMMON.name]
+            # What is planned for a limit may be thrown away.
+            tuner = self._tuner if self._limit is None else None
+            return _StepPlan(self._whole, training, made, self.optimizer, known, passes, tuner)
+
+        if self._limit is None:
+            return make()
+        name = type(self._original).__name__
+        return within(
+            make, lambda one: one.memory().peak, self._limit, "sol.training_step", name, 0
         )
 
-    def _in_torch(self, args: Any, kwargs: Any) -> Any:
+    def _in_torch(self, args: Any, kwargs: Any, why: str) -> Any:
+        if self._limit is not None:
+            raise NotImplementedError(
+                "sol.training_step: memory_limit: torch does the step, whose memory is not known:"
+                f" {why}"
+            )
         *inputs, target = args
         self.optimizer.zero_grad()
         value = self._loss(self._model(*inputs, **kwargs), target)
@@ -224,7 +281,7 @@ class _StepPlan:
         if tuner is None:
             self.plan = plan_of(graph, Choices(), stores=made.stores)
         else:
-            _, self.plan = tuner.plan(graph, arrays_for(graph, np.ones), stores=made.stores)
+            _, self.plan = tuner.plan(graph, arrays_of(graph.inputs, np.ones), stores=made.stores)
         tell = functools.partial(setattr, self, "_run")
         self._run: Run = Planned(self.plan, tell, graph.name, prepare_training)
         self._optimizer, self._known = optimizer, known
@@ -232,6 +289,14 @@ class _StepPlan:
         self._state = StateArrays(module, training.state)
         self._counters = StateArrays(module, list(training.counters))
         self._steps = list(training.counters.values())
+        self._inputs = graph.inputs
+        behind = self._inputs[len(training.graph.inputs) :]
+        kinds = {
+            **dict.fromkeys(training.state_inputs, "parameters"),
+            **{spec.name: "optimizer" for spec in behind},
+        }
+        self._memory_of = step_memory(graph, kinds, made.parts, made.stores)
+        self._memory: Memory | None = None
         targets = dict(zip(training.state_inputs, training.state, strict=True))
         parameters = dict(module.named_parameters(remove_duplicate=False))
         # Parameters whose gradients are outputs, and those that the plan changes, by their groups.
@@ -255,11 +320,36 @@ class _StepPlan:
         written |= {training.state_inputs.index(name) for name in made.updated}
         self._written = sorted(written)
 
+    def memory(self) -> Memory:
+        """What a step takes. NotImplementedError where it takes several plans."""
+        if self._memory is None:
+            compiled = self.plan.compiled(arrays_of(self._inputs))
+            if compiled is None:
+                raise NotImplementedError(
+                    "sol.training_step: memory: not known for a step that takes several plans"
+                )
+            self._memory = self._memory_of(compiled)
+        if self._known is not None:
+            return self._memory
+        # What torch keeps of its own.
+        kept = [x for state in self._optimizer.state.values() for x in pytree.tree_leaves(state)]
+        own = sum(x.nbytes for x in kept if isinstance(x, torch.Tensor))
+        return replace(self._memory, optimizer=own)
+
+    def is_ready(self) -> bool:
+        """Whether the plan can do the optimizer's step that comes now."""
+        return all(one is not None for one in self._settings())
+
+    def _settings(self) -> list[Any]:
+        known = self._known
+        assert known is not None
+        return [known.settings(number, self._groups[number]) for number in self._order]
+
     def prepare(self) -> bool:
         """Takes what the optimizer has now; whether the plan can do its step."""
         known = self._known
         assert known is not None
-        settings = [known.settings(number, self._groups[number]) for number in self._order]
+        settings = self._settings()
         is_whole = all(one is not None for one in settings)
         if not is_whole and not known.kind.numbers:
             return False  # torch tells a first step by a state that is missing
@@ -275,6 +365,8 @@ class _StepPlan:
             given.append(draw_seed())
         given += self._of_optimizer
         known = self._known
+        if known is None:
+            self._optimizer.zero_grad()  # so that gradients of before make room
         loss, *gradients = map(tensor_of, self._run(given))
         if self._written:
             _increment_version([self._state.tensors[i] for i in self._written])
@@ -285,7 +377,6 @@ class _StepPlan:
         if known is not None:
             known.note_step(self._groups)
         else:
-            self._optimizer.zero_grad()
             for parameter, gradient in zip(self._with_gradients, gradients, strict=True):
                 parameter.grad = gradient
             self._optimizer.step()
