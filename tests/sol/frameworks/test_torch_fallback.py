@@ -155,3 +155,13 @@ def test_batches_of_other_lengths(options, x) -> None:
     given = torch.randn(x, 8)
     with torch.no_grad():
         torch.testing.assert_close(fast(given), model(given), rtol=1e-4, atol=1e-5)
+
+
+def test_a_layer_that_changes_its_argument() -> None:
+    model = nn.Sequential(Choosing(), nn.ReLU(inplace=True), nn.Linear(8, 4096)).eval()
+    text = r"modules 2: .*module '1': .*ReLU changes its argument .*activation.py:\d+\)$"
+    with pytest.warns(sol.SolWarning, match=text):
+        fast = sol.optimize(model, torch.randn(4, 8), fallback=True)
+    x = torch.randn(4, 8)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x.clone()), model(x.clone()), rtol=1e-4, atol=1e-5)
