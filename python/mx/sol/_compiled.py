@@ -159,8 +159,8 @@ class Compiled:
                 self._tuner = Tuner.by_config()
             return self._tuner
 
-    def tune_training(self, tuner: Tuner) -> None:
-        """Has plans of training that are made from now on be made by this."""
+    def tune_training(self, tuner: Tuner | None) -> None:
+        """Has plans of training that are made from now on be made by this, if it is one."""
         with self._lock:
             self._tuner = tuner
 

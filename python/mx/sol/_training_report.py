@@ -61,10 +61,10 @@ def rehearsal(part: Any, function: str) -> GradientCall:
     """
     if part.compiled.context.device_type != "cpu":
         raise NotImplementedError(f"sol.{function}: training: only on the CPU")
-    plans_of = getattr(part, "training_plans", None)
-    if plans_of is None:
-        raise NotImplementedError(f"sol.{function}: training: only of modules of torch")
-    plans, _ = plans_of()
+    try:
+        plans, _ = part.training_plans()
+    except NotImplementedError as error:
+        raise NotImplementedError(f"sol.{function}: training: {error}") from None
     if plans.backward_graph is None:
         raise ValueError(f"sol.{function}: training: no parameter of the model requires a gradient")
     return GradientCall(plans, list(arrays_of(plans.forward_graph.inputs, np.ones).values()), ())

@@ -75,6 +75,10 @@ def _tune_training(part: Any, tuner: Tuner) -> Mapping[str, Tuning]:
         raise NotImplementedError("sol.tune: only layers on the CPU are measured")
     part.compiled.tune_training(tuner)
     part.forget_training()
-    call = rehearsal(part, "tune")
+    try:
+        call = rehearsal(part, "tune")
+    except BaseException:
+        part.compiled.tune_training(None)
+        raise
     call.backward(())
     return call.plans.tunings

@@ -211,6 +211,27 @@ def test_autotuned_step(autotune, kind) -> None:
     torch.testing.assert_close(torch.tensor(losses[1]), torch.tensor(losses[0]))
 
 
+def test_models_of_others(without_gen) -> None:
+    """A model of torch that trains in Keras, of which a gradient stays what it was."""
+    keras = pytest.importorskip("keras")
+    tf = pytest.importorskip("tensorflow")
+    module, x = model_of("dense")
+    fast = sol.optimize(module.eval(), x, framework="keras")
+    assert isinstance(fast, keras.Model)
+
+    def gradients_of():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(fast(x.numpy()))
+        found = tape.gradient(loss, [one.value for one in fast.trainable_variables])
+        return [torch.from_numpy(one.numpy()) for one in found]
+
+    before = gradients_of()
+    found = sol.tune(fast, 1.0, training=True)
+    assert any(len(layer.candidates) > 1 for layer in found.parts["backward"].layers)
+    assert_same(gradients_of(), before)
+    assert sol.report(fast, training=True).backward.tuning is found.parts["backward"]
+
+
 def frozen():
     return nn.Linear(2, 2).requires_grad_(False), torch.ones(1, 2)
 

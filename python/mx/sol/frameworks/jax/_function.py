@@ -123,6 +123,10 @@ class _Part(Part):
         super().__init__(gradients.compiled)
         self._gradients = gradients
 
+    def forget_training(self) -> None:
+        """See Part."""
+        self._gradients.forget()
+
     def _training_plans(
         self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
     ) -> tuple[TrainingPlans, frozenset[str]]:

@@ -167,6 +167,12 @@ class Runner(Part):
         gradients = self._gradients.of(compiled)
         return gradients.plans(every, wrt), frozenset(gradients.weights)
 
+    def forget_training(self) -> None:
+        """See Part."""
+        with self._lock:
+            self._in_training.clear()
+        self._gradients.forget()
+
     def run(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors."""
         compiled = self.compiled

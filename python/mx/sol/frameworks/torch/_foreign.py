@@ -113,6 +113,11 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
             self._in_modes[key] = made
         return made
 
+    def forget_training(self) -> None:
+        """See Part."""
+        self._in_modes.clear()
+        self._gradients.forget()
+
     def training_plans(
         self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
     ) -> tuple[TrainingPlans, frozenset[str]]:
@@ -160,6 +165,10 @@ class _Part(Part):
     def __init__(self, compiled: Compiled, module: ForeignModule) -> None:
         super().__init__(compiled)
         self._module = module
+
+    def forget_training(self) -> None:
+        """See Part."""
+        self._module.forget_training()
 
     def _training_plans(
         self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
