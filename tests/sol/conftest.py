@@ -22,6 +22,15 @@ def threads(count: int) -> Iterator[None]:
     mx.set_num_threads(before[1])
 
 
+@pytest.fixture(scope="package", autouse=True)
+def no_cache_of_compilers() -> Iterator[None]:
+    """Generated code is compiled once: ccache, where it is in front of the compilers, would only
+    read it first and keep the outcome, which takes a fifth of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CCACHE_DISABLE", "1")
+        yield
+
+
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """For models that are too small to be shared between threads."""
