@@ -159,7 +159,7 @@ def test_hooks_of_all_optimizers() -> None:
             step(x, y)
         finally:
             hook.remove()
-        assert calls == [step.optimizer] and step.fused == IN_PLAN[:3]
+        assert calls == [step._optimizer] and step.fused == IN_PLAN[:3]
     step(x, y)
     assert step.fused == IN_PLAN
 

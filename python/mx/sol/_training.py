@@ -162,7 +162,9 @@ class TrainingPlans:
         if self._tuner is not None and inputs is not None:
             # A GraphError: it takes several plans, which take no layouts.
             with contextlib.suppress(GraphError):
-                self.tunings[which], plan = self._tuner.plan(graph, inputs, **options)
+                tuning, plan = self._tuner.plan(graph, inputs, **options)
+                if tuning is not None:
+                    self.tunings[which] = tuning
         if plan is None:
             plan = plan_of(graph, Choices(), **options)
         self.plans[which] = plan

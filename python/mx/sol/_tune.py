@@ -37,8 +37,8 @@ def tune(
     they are measured again. What a model gives may differ in the last digits before and after.
 
     With `training` those of a step of training are measured, by the names "forward" and "backward",
-    each for half of the time. A module that is in no mode of training is looked at as `.train()`
-    has it. Nothing of the model is changed.
+    each for half of the time; steps with other shapes stay untuned. A module that is in no mode of
+    training is looked at as `.train()` has it. Nothing of the model is changed.
 
     TypeError for what `optimize` has not returned, ValueError for no time and where no parameter
     requires a gradient, NotImplementedError for models on other devices than the CPU, and for
@@ -71,8 +71,6 @@ def tune(
 
 def _tune_training(part: Any, tuner: Tuner) -> Mapping[str, Tuning]:
     """Has an optimized model, or a part of one, train by plans that this makes."""
-    if part.compiled.context.device_type != "cpu":
-        raise NotImplementedError("sol.tune: only layers on the CPU are measured")
     part.compiled.tune_training(tuner)
     part.forget_training()
     try:
@@ -81,4 +79,5 @@ def _tune_training(part: Any, tuner: Tuner) -> Mapping[str, Tuning]:
         part.compiled.tune_training(None)
         raise
     call.backward(())
+    tuner.measures = False  # of other shapes in the middle of training
     return call.plans.tunings

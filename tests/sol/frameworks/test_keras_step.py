@@ -77,9 +77,9 @@ OPTIMIZERS = {
 }
 
 
-def by_keras(model, loss, optimizer, x, y) -> list[float]:
+def by_keras(model, loss, optimizer, x, y, steps: int = STEPS) -> list[float]:
     losses = []
-    for _ in range(STEPS):
+    for _ in range(steps):
         with tf.GradientTape() as tape:
             value = tf.reduce_mean(loss(y, model(x, training=True))) + sum(model.losses)
         variables = model.trainable_variables
@@ -170,6 +170,120 @@ def test_what_a_plan_cannot_have_keras_does() -> None:
     assert_same(other, model, optimizers[1], optimizers[0])
 
 
+class Scale(keras.layers.Layer):
+    """Multiplies by a weight without axes."""
+
+    def build(self, shape):
+        self.factor = self.add_weight(shape=(), initializer="ones")
+
+    def call(self, x):
+        return x * self.factor
+
+
+class Halving(keras.layers.Layer):
+    """Assigns to a variable that is trained, from where its gradient begins anew."""
+
+    def build(self, shape):
+        self.w = self.add_weight(shape=(shape[-1], 3), initializer="ones")
+
+    def call(self, x):
+        self.w.assign(self.w / 2)
+        return x @ self.w
+
+
+OUTSIDE = tf.Variable(1.0)
+
+
+def scaled(target, found):
+    """Reads a variable that the model does not have."""
+    return OUTSIDE * tf.reduce_mean(tf.square(tf.one_hot(target, 3) - found), -1)
+
+
+def branching(target, found):
+    """What TensorFlow cannot trace."""
+    value = tf.reduce_mean(tf.square(tf.one_hot(target, 3) - found))
+    return value if value < 1e9 else -value
+
+
+def masked():
+    return [keras.Input((4,)), keras.layers.Embedding(5, 4, mask_zero=True), keras.layers.Dense(3)]
+
+
+def rows(*makers):
+    """What makes layers for rows of numbers: each time others."""
+    return lambda: [keras.Input((12,)), *(make() for make in makers)]
+
+
+def classes(**options):
+    return lambda: keras.layers.Dense(3, **options)
+
+
+# Layers, a loss, and what the plan has.
+UNUSUAL = {
+    "a weight without axes": (rows(Scale, classes()), squares, ALL),
+    "not built": (lambda: [keras.layers.Dense(3)], squares, ALL),
+    "an assigned weight": (rows(Halving), squares, ()),
+    "an outer variable": (rows(classes()), scaled, ()),
+    "branches": (rows(classes()), branching, ()),
+    "nothing to train": (rows(classes(trainable=False)), squares, ALL),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_unusual_models(kind) -> None:
+    layers, loss, fused = UNUSUAL[kind]
+    x, y = numpy.random.default_rng(1).random((6, 12), "float32"), numpy.arange(6) % 3
+    found = []
+    for by_step in (False, True):
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential(layers())
+        OUTSIDE.assign(1.0)
+        optimizer = keras.optimizers.SGD(0.05)
+        step = sol.training_step(model, loss, optimizer)
+        losses = []
+        for n in range(3):
+            OUTSIDE.assign(n + 1.0)
+            if by_step:
+                losses.append(float(step(x, y)))
+            else:
+                losses += by_keras(model, loss, optimizer, x, y, 1)
+        found.append((losses, int(optimizer.iterations)))
+    numpy.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-3)
+    assert found[1][1] == found[0][1] and step.fused == fused
+
+
+def test_losses_by_name_know_masks() -> None:
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(masked())
+    x, y = numpy.array([[1, 2, 0, 0], [3, 0, 0, 0]]), numpy.ones((2, 4, 3), "float32")
+    model.compile(loss="mse")
+    expected = model.evaluate(x, y, verbose=0)
+    step = sol.training_step(model, "mse", keras.optimizers.SGD(0.0))
+    assert float(step(x, y)) == pytest.approx(expected, rel=1e-5)
+    assert step.fused == ALL
+
+
+@pytest.mark.parametrize("names", [["first"], ["^bias$"], ["bias"]])
+def test_what_does_not_decay(names) -> None:
+    x, y = numpy.random.default_rng(1).random((6, 12), "float32"), numpy.arange(6) % 3
+    models, optimizers = [], []
+    for _ in range(2):
+        keras.utils.set_random_seed(0)
+        first = keras.layers.Dense(4, name="first")
+        models.append(keras.Sequential([keras.Input((12,)), first, keras.layers.Dense(3)]))
+        optimizers.append(keras.optimizers.AdamW(0.01, weight_decay=0.0))
+        optimizers[-1].exclude_from_weight_decay(var_names=names)
+    step = sol.training_step(models[1], squares, optimizers[1])
+    for decay in (0.0, 0.5):  # which may be switched on
+        for one in optimizers:
+            one.weight_decay = decay
+        by_keras(models[0], squares, optimizers[0], x, y)
+        for _ in range(STEPS):
+            step(x, y)
+    assert step.fused == ALL
+    assert_same(models[1], models[0], optimizers[1], optimizers[0])
+
+
 ERRORS = {
     "no optimizer": (lambda m: (m, "mse", "sgd"), TypeError, "optimizer: expected a keras.optim"),
     "no loss": (lambda m: (m, 3, keras.optimizers.SGD()), ValueError, "loss: .*3"),
@@ -185,8 +299,16 @@ def test_errors(kind) -> None:
         sol.training_step(*make(model))(x, y)
 
 
-def test_a_step_needs_a_target() -> None:
-    model, x, _ = made("dense")
+@pytest.mark.parametrize(
+    "args, kwargs, text",
+    [
+        ((numpy.ones((2, 12)),), {}, "expected arguments of the model and a target"),
+        (([[1.0] * 12], [1]), {}, "expected tensors or arrays, got list, list"),
+        ((numpy.ones((2, 12)), numpy.ones(2)), {"training": False}, "training: a step is always"),
+    ],
+)
+def test_arguments(args, kwargs, text) -> None:
+    model, _, _ = made("dense")
     step = sol.training_step(model, "mse", keras.optimizers.SGD())
-    with pytest.raises(TypeError, match="expected arguments of the model and a target"):
-        step(x)
+    with pytest.raises(TypeError, match=f"sol.training_step: {text}"):
+        step(*args, **kwargs)

@@ -336,7 +336,10 @@ def _needed(operations: Iterable[Any]) -> set[Any]:
 def tensor_of(variable: Any, name: str) -> ir.Tensor[np.ndarray[Any, Any]]:
     """The elements that a variable has now as a tensor of a graph, in the variable's own memory:
     what is assigned to the variable later is written to other memory."""
-    return ir.Tensor(np.from_dlpack(variable.value()), dtype=type_of(variable.dtype), name=name)
+    value, dtype = variable.value(), type_of(variable.dtype)
+    # NumPy takes no arrays of bfloat16 by DLPack.
+    array = value._numpy_internal() if dtype == ir.DataType.BFLOAT16 else np.from_dlpack(value)
+    return ir.Tensor(array, dtype=dtype, name=name)
 
 
 def _listed(lines: Sequence[str]) -> str:

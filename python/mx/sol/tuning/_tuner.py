@@ -117,19 +117,23 @@ class Tuner:
         """See `tune`; the time is that for each plan."""
         self._seconds, self._shown, self._again = seconds, shown, again
         self._found: dict[str, Tuning] = {}
+        # Whether it measures plans that it does not know.
+        self.measures = True
 
     @classmethod
     def by_config(cls) -> Tuner | None:
         """One for what is tuned before it runs for the first time, if anything is."""
         return cls(config["tuning_seconds"]) if config["autotune"] else None
 
-    def plan(self, graph: Graph, inputs: Mapping[str, Any], **options: Any) -> tuple[Tuning, Plan]:
-        """What was found out about a graph behind the passes, and its plan. Inputs may be written
-        to, if the options of the plan say so."""
+    def plan(
+        self, graph: Graph, inputs: Mapping[str, Any], **options: Any
+    ) -> tuple[Tuning | None, Plan]:
+        """What was found out about a graph behind the passes, None where nothing was, and its plan.
+        Inputs may be written to, if the options of the plan say so."""
         key = key_of(_describe(graph, inputs, options))
         known = self._found.get(key)
-        if known is not None:
-            return known, plan_of(graph, Choices(known.chosen), **options)
+        if known is not None or not self.measures:
+            return known, plan_of(graph, Choices(known and known.chosen), **options)
         tuning, plan = tune(
             graph, inputs, graph.name, self._seconds, self._shown, self._again, **options
         )

@@ -35,7 +35,8 @@ class Optimizer:
 
     def signature(self) -> tuple[Any, ...]:
         """What its nodes depend on."""
-        return type(self).__name__, tuple(self.kept())
+        decays = tuple(map(self._decays, self._own._trainable_variables))
+        return type(self).__name__, tuple(self.kept()), decays
 
     def updates(self, wanted: Mapping[str, Any]) -> dict[str, Update]:
         """The nodes for variables, by the names of those."""
@@ -50,19 +51,10 @@ class Optimizer:
             for name, variable in wanted.items()
         }
 
-    def states_by_name(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """What it keeps, by the names that `updates` gives it."""
-        return {
-            f"{name}.{one}": every[self._own._get_variable_index(variable)]
-            for name, variable in wanted.items()
-            for one, every in self.kept().items()
-        }
-
-    def states(self, variables: Sequence[Any]) -> list[Any]:
-        """What it keeps for variables, in the order of the inputs of a graph."""
-        lists = self.kept().values()
-        index = self._own._get_variable_index
-        return [every[index(one)] for one in variables for every in lists]
+    def states(self, variable: Any) -> list[Any]:
+        """What it keeps for a variable, in the order of `kept`."""
+        index = self._own._get_variable_index(variable)
+        return [every[index] for every in self.kept().values()]
 
     def settings(self, variables: Sequence[Any]) -> list[Any]:
         """The numbers for the step that comes now, in the order of the inputs of a graph."""
@@ -72,7 +64,10 @@ class Optimizer:
         return [numpy.array(self.numbers(rate, decay if one else 0.0)) for one in groups]
 
     def _decays(self, variable: Any) -> bool:
-        return bool(self._own.weight_decay and self._own._use_weight_decay(variable))
+        if not self._own.weight_decay:
+            return False
+        # By the name that Keras looks for, which is that of TensorFlow's variable.
+        return bool(self._own._use_weight_decay(variable.value))
 
 
 class _SGD(Optimizer):
@@ -119,6 +114,8 @@ def optimizer_of(optimizer: Any, variables: Sequence[Any]) -> Optimizer | None:
     if kind is None or any(getattr(optimizer, name, None) for name in _UNSET):
         return None
     if kind is _SGD and (optimizer.nesterov or optimizer.weight_decay):
+        return None
+    if kind is _Adam and not (0 <= optimizer.beta_1 < 1 and 0 <= optimizer.beta_2 < 1):
         return None
     if any(one.constraint is not None or one.overwrite_with_gradient for one in variables):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy
@@ -90,6 +90,7 @@ class TensorFlowSource(Source):
         seeds = [one for one in inner.inputs if one.metadata_props.get("mx.role") == SEED]
         writes = [one.metadata_props.get("mx.mutation") for one in inner.outputs]
         graph = as_inputs(graph, weights)
+        self._check_variables(graph, set(filter(None, writes)), known)
         inner = graph.model.graph
         for seed in [one for one in inner.inputs if one.metadata_props.get("mx.role") == SEED]:
             inner.inputs.remove(seed)
@@ -111,6 +112,23 @@ class TensorFlowSource(Source):
             and name not in self.watched.variables
             and not name.endswith(_SEEDS)
         }
+
+    def _check_variables(self, graph: Graph, written: Set[str], known: Mapping[str, Any]) -> None:
+        """GraphError where a call reads or assigns to variables that are not the model's, which
+        would stand still, or assigns to some that are trained: the gradient would go through it."""
+        every = graph.model.graph.initializers.items()
+        left = {name for name, one in every if one.metadata_props.get("mx.role") != "constant"}
+        others = sorted(left | (written - known.keys()))
+        if others:
+            raise GraphError(
+                f"{self.name}: a call uses {', '.join(others)}, no variable of the model"
+            )
+        frozen = self.frozen()
+        trained = sorted(one for one in written if known[one].trainable and one not in frozen)
+        if trained:
+            raise GraphError(
+                f"{self.name}: a call assigns to {', '.join(trained)}, which is trained"
+            )
 
     def _check_structure(self, before: Any) -> None:
         """GraphError where a model returns another structure in training than in inference."""

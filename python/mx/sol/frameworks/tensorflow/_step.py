@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import keras
+import numpy
 import tensorflow as tf
 from tensorflow import nest
 
-from .... import numpy as np
 from ....context import Context
 from ....graph import GraphError
 from ....graph.passes import Pass
-from ....graph.passes.common import COMMON
 from ....importers.tensorflow._trace import is_array
-from ..._limited import arrays_of, within
-from ..._plans import plan_of
-from ..._step import StepGraph, step_graph
-from ..._stops import remove_stops
-from ..._training import Planned, Run
-from ...passes import run
-from ...schedule import Memory, step_memory
-from ...tuning import Choices, Tuner
+from ..._step import step_graph
+from ..._step_plan import StepPlan, planned_step
+from ...schedule import Memory
+from ...tuning import Tuner
 from .._framework import InTraining
 from ._arrays import tensor_of
 from ._keras import OptimizedModel
@@ -37,6 +32,10 @@ _read, _assign = tf.raw_ops.ReadVariableOp, tf.raw_ops.AssignVariableOp
 # Plans that are kept; of more the oldest go.
 _MOST = 8
 _ALL = ("forward", "loss", "backward", "optimizer")
+# What code that TensorFlow does not trace raises, and what is traced and not known.
+_NOT_READ = (
+    GraphError, NotImplementedError, ValueError, TypeError, AttributeError, tf.errors.OpError,
+)  # fmt: skip
 
 
 class WithLoss(keras.Model):  # type: ignore[misc]
@@ -53,7 +52,8 @@ class WithLoss(keras.Model):  # type: ignore[misc]
         value = tf.reduce_mean(
             self.loss_of(target, self.inner(*inputs, training=training, **kwargs))
         )
-        return tf.add_n([value, *(tf.cast(one, value.dtype) for one in self.inner.losses)])
+        added = [tf.reduce_sum(tf.cast(one, value.dtype)) for one in self.inner.losses]
+        return tf.add_n([value, *added])
 
 
 class TrainingStep:
@@ -77,13 +77,12 @@ class TrainingStep:
         if is_optimized and memory_limit is None:
             memory_limit = model._sol.compiled.memory_limit
         self._limit = memory_limit
-        self._model, self.optimizer = model, optimizer
+        self._model, self._optimizer = model, optimizer
         # None where an optimized model is of another framework.
         original = getattr(model, "original", None) if is_optimized else model
         self._is_here = context.device_type == "cpu" and original is not None
         function = _loss_of(loss)
         self._whole = WithLoss(model if original is None else original, function)
-        self._of_model = WithLoss(model, function)
         self._passes = tuple(passes)
         self._tuner = model._sol.compiled.training_tuner() if is_optimized else Tuner.by_config()
         self._plans: dict[Any, _StepPlan | str] = {}
@@ -96,14 +95,15 @@ class TrainingStep:
         if isinstance(plan, str):
             return self._in_keras(args, kwargs, plan)
         self.fused = _ALL if optimizer is not None else _ALL[:3]
-        return plan(tensors, optimizer, self.optimizer)
+        return plan(tensors, optimizer)
 
     def memory(self, *args: Any, **kwargs: Any) -> Memory:
         """What a step with these arguments takes, known before it is done for the first time.
 
         It is told by kind and over time, see sol.memory; what variables become is told as
-        gradients. NotImplementedError, with the reason, where Keras would do the step, and where
-        elements of arrays decide about shapes. MemoryError as of a call.
+        gradients, and the optimizer is built. NotImplementedError, with the reason, where Keras
+        would do the step, and where elements of arrays decide about shapes. MemoryError as of a
+        call.
         """
         _, _, plan = self._planned(args, kwargs)
         if isinstance(plan, str):
@@ -117,13 +117,21 @@ class TrainingStep:
         or why Keras does the step."""
         if len(args) < 2:
             raise TypeError("sol.training_step: expected arguments of the model and a target")
+        if "training" in kwargs:
+            raise TypeError("sol.training_step: training: a step is always one in training")
         leaves = nest.flatten((args, kwargs))
         arrays = [one for one in leaves if is_array(one)]
+        if not arrays:
+            kinds = ", ".join(type(one).__name__ for one in args)
+            raise TypeError(f"sol.training_step: expected tensors or arrays, got {kinds}")
         why = self._why_keras(arrays)
         if why:
             return [], None, why
+        inner = self._whole.inner
+        if not all(layer.built for layer in inner._flatten_layers()):
+            inner(*args[:-1], **kwargs)  # which makes variables in the first call
         tensors = [tf.convert_to_tensor(one) for one in arrays]
-        optimizer = optimizer_of(self.optimizer, self._model.trainable_variables)
+        optimizer = optimizer_of(self._optimizer, self._model.trainable_variables)
         others = [one for one in leaves if not is_array(one)]
         key = (
             str(nest.map_structure(lambda one: "*" if is_array(one) else one, (args, kwargs))),
@@ -149,38 +157,31 @@ class TrainingStep:
             return "it is called in a tf.function"
         if tf.distribute.has_strategy():
             return "it is called in a strategy"
-        scales = isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer)
-        if scales or self.optimizer.loss_scale_factor is not None:
+        scales = isinstance(self._optimizer, keras.optimizers.LossScaleOptimizer)
+        if scales or self._optimizer.loss_scale_factor is not None:
             return "the optimizer scales the loss"
         return ""
 
     def _made(self, args: Any, kwargs: Any, optimizer: Optimizer | None) -> _StepPlan | str:
         source = TensorFlowSource(self._whole, args, kwargs)
         assert source.example is not None
+        shapes = [tuple(one.shape) for one in source.example]
         trained = self._model.trainable_variables
+        # What is planned for a limit may be thrown away.
+        tuner = self._tuner if self._limit is None else None
         try:
-            shapes = [tuple(one.shape) for one in source.example]
             form = source.parse_for_training(shapes, losses=False)
-            if self._limit is None:
-                return _StepPlan(source, form, trained, optimizer, self._passes, self._tuner)
-
-            def make(memory_limit: int | None = None) -> _StepPlan:
-                passes = self._passes
-                if memory_limit is not None:
-                    # Which would compute once what is meant to be computed again.
-                    passes = tuple(one for one in passes if one.name != COMMON.name)
-                return _StepPlan(source, form, trained, optimizer, passes, None, memory_limit)
-
-            return within(
-                make,
-                lambda one: one.memory().peak,
-                self._limit,
-                "sol.training_step",
-                self._whole.name,
-                0,
-            )
-        except (GraphError, NotImplementedError) as error:
+        except _NOT_READ as error:
             # Is it the loss? What is wrong with the model its own call will tell.
+            return " ".join(str(error).split())
+
+        def make(memory_limit: int | None, passes: Sequence[Pass]) -> _StepPlan:
+            own = self._optimizer
+            return _StepPlan(source, form, trained, own, optimizer, passes, tuner, memory_limit)
+
+        try:
+            return planned_step(make, self._passes, self._limit, self._whole.name)
+        except (GraphError, NotImplementedError) as error:
             return str(error)
 
     def _in_keras(self, args: Any, kwargs: Any, why: str) -> Any:
@@ -190,11 +191,11 @@ class TrainingStep:
                 f" {why}"
             )
         with tf.GradientTape() as tape:
-            value = self._of_model(*args, training=True, **kwargs)
-            scaled = self.optimizer.scale_loss(value)
+            value = self._whole(*args, training=True, **kwargs)
+            scaled = self._optimizer.scale_loss(value)
         trained = self._model.trainable_variables
-        self.optimizer.apply(tape.gradient(scaled, [one.value for one in trained]), trained)
-        self.fused = ("forward", "backward") if isinstance(self._model, OptimizedModel) else ()
+        self._optimizer.apply(tape.gradient(scaled, [one.value for one in trained]), trained)
+        self.fused = ()
         return value
 
 
@@ -204,6 +205,8 @@ def _loss_of(loss: Any) -> Callable[..., Any]:
         found = keras.losses.get(loss)
     except ValueError as error:
         raise ValueError(f"sol.training_step: loss: {error}") from None
+    if isinstance(loss, str) and not isinstance(found, keras.losses.Loss):
+        return _OfName(found)
     if not callable(found):
         kind = type(loss).__name__
         raise TypeError(f"sol.training_step: loss: expected a loss of Keras, got {kind}")
@@ -211,7 +214,19 @@ def _loss_of(loss: Any) -> Callable[..., Any]:
     return made
 
 
-class _StepPlan:
+class _OfName(keras.losses.Loss):  # type: ignore[misc]
+    """A loss that has a name: a mean over what a mask of the model leaves, as `compile` has it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def call(self, target: Any, found: Any) -> Any:
+        """The loss of each row."""
+        return self._function(target, found)
+
+
+class _StepPlan(StepPlan):
     """A step for arguments of known shapes."""
 
     def __init__(
@@ -219,94 +234,69 @@ class _StepPlan:
         source: TensorFlowSource,
         form: InTraining,
         trained: Sequence[Any],
+        own: Any,
         optimizer: Optimizer | None,
         passes: Sequence[Pass],
         tuner: Tuner | None,
-        memory_limit: int | None = None,
+        memory_limit: int | None,
     ) -> None:
+        """`own` is the optimizer of Keras, of which `optimizer` knows the step."""
         variables = source.traced.variables()
-        self._variables = [variables[name] for name in form.weights]
-        self._has_seed = form.has_seed
         names = {id(variables[name]): name for name in form.weights}
         wanted = {names[id(one.value)]: one for one in trained if id(one.value) in names}
-        specs = [spec.name for spec in form.graph.outputs]
-        stores = dict(zip(specs[1:], form.writes, strict=True))
+        outputs = [spec.name for spec in form.graph.outputs]
+        stores = dict(zip(outputs[1:], form.writes, strict=True))
         updates = {} if optimizer is None else optimizer.updates(wanted)
         made = step_graph(form.graph, list(wanted), stores, updates, memory_limit)
-        graph = made.graph
-        remove_stops(graph)
-        run(passes, graph)
-        if tuner is None:
-            self._plan = plan_of(graph, Choices())
-        else:
-            _, self._plan = tuner.plan(graph, arrays_of(graph.inputs, np.ones))
-        tell = functools.partial(setattr, self, "_run")
-        # Outputs are kept by variables until the next step, and their memory is used again then.
-        self._run: Run = Planned(self._plan, tell, graph.name, lambda compiled: None)
+        given = [spec.name for spec in form.graph.inputs]
+        # Variables get other memory in each step, as somebody may have what they had. It is that of
+        # the step before the last one, which plans keep.
+        super().__init__(made, given, form.weights, passes, tuner, {}, lambda compiled: None)
+        self._own, self._has_seed = own, form.has_seed
+        self._variables = [variables[name] for name in form.weights]
+        self._written = [variables[name] for name in form.writes]
         self._updated = [wanted[name] for name in made.updated]
-        self._without = [one for one in trained if id(one.value) not in names]
-        self._targets = _targets(made, variables, wanted, optimizer)
-        self._inputs = graph.inputs
-        kinds = {
-            **dict.fromkeys(form.weights, "parameters"),
-            **{spec.name: "optimizer" for spec in self._inputs[len(form.graph.inputs) :]},
-        }
-        self._memory_of = step_memory(graph, kinds, made.parts, ())
+        # Those of which the plan gives gradients, and those that have none.
+        self._with_gradients = [wanted[name] for name in made.gradients]
+        reached = {id(one) for one in (*self._updated, *self._with_gradients)}
+        self._without = [one for one in trained if id(one) not in reached]
 
     def memory(self) -> Memory:
-        """What a step takes. NotImplementedError where it takes several plans."""
-        compiled = self._plan.compiled(arrays_of(self._inputs))
-        if compiled is None:
-            raise NotImplementedError(
-                "sol.training_step: memory: not known for a step that takes several plans"
-            )
-        return self._memory_of(compiled)
+        """See StepPlan."""
+        found = super().memory()
+        if self._updated or not self._own.built:
+            return found
+        return replace(
+            found, optimizer=sum(one.value.numpy().nbytes for one in self._own.variables)
+        )
 
-    def __call__(
-        self, tensors: Sequence[Any], optimizer: Optimizer | None, keras_optimizer: Any
-    ) -> Any:
+    def __call__(self, tensors: Sequence[Any], optimizer: Optimizer | None) -> Any:
         """The loss; variables are assigned to when all is computed."""
         given = [*tensors, *map(_elements, self._variables)]
         if self._has_seed:
             given.append(draw_seed())
+        targets = list(self._written)
         if optimizer is not None:
-            given += [_elements(one.value) for one in optimizer.states(self._updated)]
+            states = [[x.value for x in optimizer.states(one)] for one in self._updated]
+            given += [_elements(one) for kept in states for one in kept]
             given += optimizer.settings(self._updated)
-        loss, *others = map(tensor_of, self._run(given))
-        gradients: list[tuple[Any, Any]] = []
-        for target, value in zip(self._targets, others, strict=True):
-            if isinstance(target, tf.Variable):
-                _assign(resource=target.handle, value=tf.cast(value, target.dtype))
-            else:
-                gradients.append((value, target))
-        if optimizer is not None:
-            keras_optimizer.iterations.assign_add(1)
-        else:
-            gradients += [(None, one) for one in self._without]
-            keras_optimizer.apply_gradients(gradients)
+            for one, kept in zip(self._updated, states, strict=True):
+                targets += [one.value, *kept]
+        loss, *others = map(tensor_of, self.run(given))
+        count = len(self._written)
+        gradients = others[count : count + len(self._with_gradients)]
+        del others[count : count + len(self._with_gradients)]
+        for target, value in zip(targets, others, strict=True):
+            _assign(resource=target.handle, value=tf.cast(value, target.dtype))
+        if self._updated:
+            self._own.iterations.assign_add(1)
+        elif gradients:
+            pairs = list(zip(gradients, self._with_gradients, strict=True))
+            self._own.apply_gradients([*pairs, *((None, one) for one in self._without)])
         return loss
 
 
 def _elements(variable: Any) -> Any:
     """An array in the memory of a variable, which stays as it is when the variable gets another."""
-    return _read(resource=variable.handle, dtype=variable.dtype)._numpy_internal()
-
-
-def _targets(
-    made: StepGraph,
-    variables: Mapping[str, Any],
-    wanted: Mapping[str, Any],
-    optimizer: Optimizer | None,
-) -> list[Any]:
-    """What the outputs behind the loss are for: variables that they are assigned to, or those of
-    Keras that they are gradients for."""
-    states = {} if optimizer is None else optimizer.states_by_name(wanted)
-    gradients = {output: wanted[name] for name, output in made.gradients.items()}
-    found = []
-    for spec in made.graph.outputs[1:]:
-        if spec.name in gradients:
-            found.append(gradients[spec.name])
-        else:
-            name = made.stores[spec.name]
-            found.append(states[name].value if name in states else variables[name])
-    return found
+    elements = _read(resource=variable.handle, dtype=variable.dtype)._numpy_internal()
+    return numpy.asarray(elements)  # those without axes come as numbers

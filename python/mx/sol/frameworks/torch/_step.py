@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,20 +12,14 @@ import torch
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils import _pytree as pytree
 
-from .... import numpy as np
 from ....context import Context
 from ....graph import GraphError
 from ....graph.passes import Pass
-from ....graph.passes.common import COMMON
 from ..._compiled import as_array
-from ..._limited import arrays_of, within
-from ..._plans import plan_of
 from ..._step import StepGraph, step_graph
-from ..._stops import remove_stops
-from ..._training import Planned, Run
-from ...passes import run
-from ...schedule import Memory, step_memory
-from ...tuning import Choices, Tuner
+from ..._step_plan import StepPlan, planned_step
+from ...schedule import Memory
+from ...tuning import Tuner
 from ._autograd import tensor_of
 from ._held import ModuleTree, StateArrays
 from ._loaded import prepare_training
@@ -72,7 +65,7 @@ class TrainingStep:
         passes: Sequence[Pass],
         memory_limit: int | None = None,
     ) -> None:
-        self._model, self._loss, self.optimizer = model, loss, optimizer
+        self._model, self._loss, self._optimizer = model, loss, optimizer
         is_optimized = isinstance(model, OptimizedModule)
         if is_optimized and memory_limit is None:
             memory_limit = model._sol.compiled.memory_limit
@@ -151,7 +144,7 @@ class TrainingStep:
         why = self._why_torch(tensors, parameters)
         if why:
             return tensors, (), why
-        updated = [one for group in self.optimizer.param_groups for one in group["params"]]
+        updated = [one for group in self._optimizer.param_groups for one in group["params"]]
         others = [leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]
         key: tuple[Any, ...] = (
             str(structure),
@@ -211,28 +204,20 @@ class TrainingStep:
         for name, target in zip(training.state_inputs, training.state, strict=True):
             if target in tensors and tensors[target].requires_grad:
                 names[id(tensors[target])] = name
-        updated = [one for group in self.optimizer.param_groups for one in group["params"]]
+        updated = [one for group in self._optimizer.param_groups for one in group["params"]]
         _check_constants(training.constants.tensors, updated)
         wanted = set(map(id, updated))
         wrt = [name for identity, name in names.items() if identity in wanted]
         known = self._known if signature is not None else None
         updates = {} if known is None else known.updates(names)
+        # What is planned for a limit may be thrown away.
+        tuner = self._tuner if self._limit is None else None
 
-        def make(memory_limit: int | None = None) -> _StepPlan:
+        def make(memory_limit: int | None, passes: Sequence[Pass]) -> _StepPlan:
             made = step_graph(training.graph, wrt, training.stores, updates, memory_limit)
-            is_limited = memory_limit is not None
-            # Which would compute once what is meant to be computed again.
-            passes = [one for one in self._passes if not is_limited or one.name != COMMON.name]
-            # What is planned for a limit may be thrown away.
-            tuner = self._tuner if self._limit is None else None
-            return _StepPlan(self._whole, training, made, self.optimizer, known, passes, tuner)
+            return _StepPlan(self._whole, training, made, self._optimizer, known, passes, tuner)
 
-        if self._limit is None:
-            return make()
-        name = type(self._original).__name__
-        return within(
-            make, lambda one: one.memory().peak, self._limit, "sol.training_step", name, 0
-        )
+        return planned_step(make, self._passes, self._limit, type(self._original).__name__)
 
     def _in_torch(self, args: Any, kwargs: Any, why: str) -> Any:
         if self._limit is not None:
@@ -241,10 +226,10 @@ class TrainingStep:
                 f" {why}"
             )
         *inputs, target = args
-        self.optimizer.zero_grad()
+        self._optimizer.zero_grad()
         value = self._loss(self._model(*inputs, **kwargs), target)
         value.backward()
-        self.optimizer.step()
+        self._optimizer.step()
         is_optimized = isinstance(self._model, OptimizedModule)
         self.fused = ("forward", "backward") if is_optimized else ()
         return value.detach()
@@ -261,7 +246,7 @@ def _check_constants(constants: Sequence[Any], updated: Sequence[Any]) -> None:
         raise GraphError("sol.training_step: a tensor that is no argument needs a gradient")
 
 
-class _StepPlan:
+class _StepPlan(StepPlan):
     """A step for arguments of known shapes."""
 
     def __init__(
@@ -275,28 +260,14 @@ class _StepPlan:
         tuner: Tuner | None,
     ) -> None:
         self.is_current = training.constants.is_same
-        graph = made.graph
-        remove_stops(graph)
-        run(passes, graph)
-        if tuner is None:
-            self.plan = plan_of(graph, Choices(), stores=made.stores)
-        else:
-            _, self.plan = tuner.plan(graph, arrays_of(graph.inputs, np.ones), stores=made.stores)
-        tell = functools.partial(setattr, self, "_run")
-        self._run: Run = Planned(self.plan, tell, graph.name, prepare_training)
+        given = [spec.name for spec in training.graph.inputs]
+        state = training.state_inputs
+        super().__init__(made, given, state, passes, tuner, made.stores, prepare_training)
         self._optimizer, self._known = optimizer, known
         self._has_seed = training.has_seed
         self._state = StateArrays(module, training.state)
         self._counters = StateArrays(module, list(training.counters))
         self._steps = list(training.counters.values())
-        self._inputs = graph.inputs
-        behind = self._inputs[len(training.graph.inputs) :]
-        kinds = {
-            **dict.fromkeys(training.state_inputs, "parameters"),
-            **{spec.name: "optimizer" for spec in behind},
-        }
-        self._memory_of = step_memory(graph, kinds, made.parts, made.stores)
-        self._memory: Memory | None = None
         targets = dict(zip(training.state_inputs, training.state, strict=True))
         parameters = dict(module.named_parameters(remove_duplicate=False))
         # Parameters whose gradients are outputs, and those that the plan changes, by their groups.
@@ -322,19 +293,13 @@ class _StepPlan:
 
     def memory(self) -> Memory:
         """What a step takes. NotImplementedError where it takes several plans."""
-        if self._memory is None:
-            compiled = self.plan.compiled(arrays_of(self._inputs))
-            if compiled is None:
-                raise NotImplementedError(
-                    "sol.training_step: memory: not known for a step that takes several plans"
-                )
-            self._memory = self._memory_of(compiled)
+        found = super().memory()
         if self._known is not None:
-            return self._memory
-        # What torch keeps of its own.
+            return found
+        # What torch keeps of its own by now.
         kept = [x for state in self._optimizer.state.values() for x in pytree.tree_leaves(state)]
         own = sum(x.nbytes for x in kept if isinstance(x, torch.Tensor))
-        return replace(self._memory, optimizer=own)
+        return replace(found, optimizer=own)
 
     def is_ready(self) -> bool:
         """Whether the plan can do the optimizer's step that comes now."""
@@ -367,7 +332,7 @@ class _StepPlan:
         known = self._known
         if known is None:
             self._optimizer.zero_grad()  # so that gradients of before make room
-        loss, *gradients = map(tensor_of, self._run(given))
+        loss, *gradients = map(tensor_of, self.run(given))
         if self._written:
             _increment_version([self._state.tensors[i] for i in self._written])
         if self._steps:
