@@ -120,9 +120,8 @@ def main(name: str) -> None:
     _libraries._code = Code  # that of no library: given back it would hide what arrays take
     _onednn.load()
     small = SMALL.get(name) or (2, *(16 if n == -1 else 8 for n in extents))
-    # So that libraries are loaded and threads are there. What is measured first is last here, which
-    # finds what it has given back.
-    for mode in reversed(MODES):
+    # So that libraries are loaded and threads are there, and the heap has holes of all of them.
+    for mode in (*reversed(MODES), *MODES):
         measured(make(16), torch.randn(small), mode)
     shape = (batch, *(width if n == -1 else n for n in extents))
     model, x = make(width), torch.randn(shape)
