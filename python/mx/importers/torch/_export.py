@@ -122,13 +122,40 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _quickly() -> Iterator[None]:
+    """Has torch do once what it does for each program that it decomposes, which takes most of the
+    time for a small one: it looks up its composite operators for each of the namespaces there are,
+    and has each of them dispatched to its decomposition, which it is anyway."""
+    from torch._export import utils
+    from torch.export import exported_program
+
+    look_up = utils._materialize_cpp_cia_ops
+    override = exported_program._override_composite_implicit_decomp
+
+    def override_others(table: dict[Any, Any]) -> Any:
+        def is_its_own(operator: Any, function: Any) -> bool:
+            return getattr(function, "keywords", {}).get("kernel") is operator
+
+        return override({one: how for one, how in table.items() if not is_its_own(one, how)})
+
+    look_up()
+    utils._materialize_cpp_cia_ops = lambda: None
+    exported_program._override_composite_implicit_decomp = override_others
+    try:
+        yield
+    finally:
+        utils._materialize_cpp_cia_ops = look_up
+        exported_program._override_composite_implicit_decomp = override
+
+
 def decomposed(program: Any, training: bool = False) -> Any:
     """The program with all operators decomposed that have no rule."""
     import torch
 
     if training:
         detach_without_gradients(program)
-    with exporting, _without_warnings():
+    with exporting, _without_warnings(), _quickly():
         table = torch.export.default_decompositions()
         for operator in list(table):
             if _rule.has_rule(operator):

@@ -133,7 +133,8 @@ class Tuner:
         key = key_of(_describe(graph, inputs, options))
         known = self._found.get(key)
         if known is not None or not self.measures:
-            return known, plan_of(graph, Choices(known and known.chosen), **options)
+            chosen = None if known is None else known.chosen
+            return known, plan_of(graph, Choices(chosen), **options)
         tuning, plan = tune(
             graph, inputs, graph.name, self._seconds, self._shown, self._again, **options
         )
