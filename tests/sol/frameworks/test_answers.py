@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import pickle
@@ -211,6 +212,93 @@ def test_weights_in_jax() -> None:
     fast = sol.optimize(partial(jax_network, PARAMS), LAST)
     assert sorted(fast.weights) == ["params.bias", "params.head", "params.kernel"]
     np.testing.assert_array_equal(fast.weights["params.head"], HEAD)
+
+
+# Weights that change ---------------------------------------------------------------------------
+
+
+class Product(tf.Module):
+    def __init__(self) -> None:
+        super().__init__(name="product")
+        self.weight = tf.Variable(tf.ones((3, 2)))
+
+    def __call__(self, x):
+        return x @ self.weight
+
+
+def linear(training=False):
+    made = torch.nn.Linear(3, 2, bias=False).train(training)
+    torch.nn.init.ones_(made.weight)
+    return made
+
+
+def fill_own(model, fast):
+    """Has fives in what the model was made of."""
+    if isinstance(model, torch.nn.Module):
+        torch.nn.init.constant_(model.weight, 5)
+    else:
+        model.weight.assign(tf.fill((3, 2), 5.0))
+
+
+def fill_parameter(model, fast):
+    torch.nn.init.constant_(next(fast.parameters()), 5)
+
+
+def fill_variable(model, fast):
+    fast.variables[0].assign(tf.fill(fast.variables[0].shape, 5.0))
+
+
+X = np.ones((4, 3), "float32")
+# A model, the framework it is optimized for, and where its weights are changed.
+CHANGED = {
+    "torch": (linear, "torch", fill_own),
+    "torch in numpy": (linear, "numpy", fill_own),
+    "torch in jax": (linear, "jax", fill_own),
+    "torch in tensorflow": (linear, "tensorflow", fill_variable),
+    "torch in training in numpy": (partial(linear, True), "numpy", fill_own),
+    "torch in training in jax": (partial(linear, True), "jax", fill_own),
+    "tensorflow": (Product, "tensorflow", fill_own),
+    "tensorflow in numpy": (Product, "numpy", fill_own),
+    "tensorflow in torch": (Product, "torch", fill_parameter),
+}
+
+
+def under_a_tape(fast):
+    if isinstance(fast, tf.Module):
+        x = tf.constant(X)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            fast(x)
+
+
+def memory_of_training(fast):
+    with contextlib.suppress(NotImplementedError):  # of functions of NumPy's arrays
+        sol.memory(fast, training=True)
+
+
+# What is done between a change and the next call.
+BETWEEN = {
+    "nothing": lambda fast: None,
+    "largest batch": lambda fast: sol.largest_batch(fast, "1MB"),
+    "memory of training": memory_of_training,
+    "a tape": under_a_tape,
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_weights_that_change(name) -> None:
+    make, target, change = CHANGED[name]
+    own = X if isinstance(make(), tf.Module) else torch.tensor(X)
+    for between in BETWEEN.values():
+        model = make()
+        fast = sol.optimize(model, own, framework=target)
+        if target == "torch" and make is Product:
+            fast.train()
+        with torch.no_grad():
+            np.testing.assert_array_equal(arrays(fast(TARGETS[target](X))), np.full((4, 2), 3.0))
+            change(model, fast)
+            between(fast)
+            np.testing.assert_array_equal(arrays(fast(TARGETS[target](X))), np.full((4, 2), 15.0))
 
 
 # Inside of what frameworks compile ------------------------------------------------------------

@@ -216,9 +216,11 @@ class TensorFlowSource(Source):
                 stacklevel=6,
             )
         variables = self.traced.variables()
-        names = [name for name in graph.weights if name in variables]
-        known = {} if self.watched is None else self.watched.variables
-        self.watched = Watched({**known, **{name: variables[name] for name in names}})
+        found = {name: variables[name] for name in graph.weights if name in variables}
+        if self.watched is None:
+            self.watched = Watched(found)
+        else:
+            self.watched.add(found)
         return graph
 
     # -- weights --

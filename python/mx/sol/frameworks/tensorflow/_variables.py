@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy
@@ -24,14 +24,22 @@ class Watched(Holder):
     """
 
     def __init__(self, variables: Mapping[str, Any]) -> None:
-        self.variables = dict(variables)
-        self._handles = [(one.handle, one.dtype) for one in self.variables.values()]
+        self.variables: dict[str, Any] = {}
+        self._handles: list[tuple[Any, Any]] = []
         self._seen: list[Any] = []
-        self.look()
+        self.add(variables)
+
+    def add(self, variables: Mapping[str, Any]) -> None:
+        """Has the variables of another graph watched, too. What had been assigned to those that
+        were watched before is still told afterwards."""
+        new = [one for name, one in variables.items() if name not in self.variables]
+        self._seen = [*self._seen, *_memory(map(_handle, new))]
+        self.variables |= variables
+        self._handles = list(map(_handle, self.variables.values()))
 
     def look(self) -> None:
         """Takes the elements as they are now for those that `has_changed` compares with."""
-        self._seen = self._memory()
+        self._seen = _memory(self._handles)
 
     def weights(self) -> dict[str, Weight]:
         """The elements that they have now."""
@@ -41,11 +49,13 @@ class Watched(Holder):
         """Whether one has been assigned to; False without `sol.config["watch_variables"]`."""
         if not config["watch_variables"]:
             return False
-        return not all(map(_is_shared, self._memory(), self._seen))
+        return not all(map(_is_shared, _memory(self._handles), self._seen))
 
-    def _memory(self) -> list[Any]:
-        with tf.init_scope():
-            return [
-                _read(resource=handle, dtype=dtype)._numpy_internal()
-                for handle, dtype in self._handles
-            ]
+
+def _handle(variable: Any) -> tuple[Any, Any]:
+    return variable.handle, variable.dtype
+
+
+def _memory(handles: Iterable[tuple[Any, Any]]) -> list[Any]:
+    with tf.init_scope():
+        return [_read(resource=handle, dtype=dtype)._numpy_internal() for handle, dtype in handles]

@@ -59,7 +59,7 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         if self.training and not self._has_warned:
             self._has_warned = True
             warn_of_inference(source)
-        if self._state.check_but_for_hooks() == "changed":
+        if self._state.has_changed():
             compiled.refresh()
         if self._records(tensors):
             named = self._named()
@@ -222,7 +222,7 @@ class _Weights(Holder):
 
     def has_changed(self) -> bool:
         """Whether a tensor has been written or replaced."""
-        return self._state.check_but_for_hooks() == "changed"
+        return self._state.has_changed()
 
     def look(self) -> None:
         """See Holder."""

@@ -210,7 +210,7 @@ class TorchSource(Source):
     def has_changed(self) -> bool:
         """Whether a weight has been written, replaced or moved."""
         assert self.state is not None
-        return self.state.check_but_for_hooks() == "changed"
+        return self.state.has_changed()
 
     def look(self) -> None:
         """See Source. TypeError where a module is another one, or a weight is two now."""

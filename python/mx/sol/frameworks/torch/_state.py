@@ -77,11 +77,16 @@ class State:
         self.ties = Ties(module)
         self._weights: list[Any] = []
         self._steps = [0]  # of optimizers that have a weight; those that are fused count no version
+        self.watch: Watch | None = None
         with _lock:
             _states.add(self)
 
     def add(self, names: Sequence[str], constants: Mapping[str, Any]) -> None:
-        """Has the weights of a graph watched, too; `constants` are tensors that are no weights."""
+        """Has the weights of a graph watched, too; `constants` are tensors that are no weights.
+
+        What had changed before is still told afterwards.
+        """
+        had_changed = self.watch is not None and self.has_changed()
         tensors = dict(
             chain(
                 self._root.named_parameters(remove_duplicate=False),
@@ -101,6 +106,8 @@ class State:
         self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]
         self._spec = [(tensor.dtype, tensor.shape) for tensor in self.weights()]
         self.look()
+        if had_changed:
+            self._steps[0] += 1
 
     def _objects(self) -> list[Any]:
         return [owner.get(key) for owner, key in zip(self._dicts, self._keys, strict=True)]
@@ -114,13 +121,15 @@ class State:
         self._seen = self._objects()
         self._weights = self._seen[: len(self._names)]
         self._watched = self._seen[: len(self._names) + len(self._counters_in)]
-        self.watch = self._watch(self.all_hooks)
-        self._watch_but_for_hooks = self._watch([])
+        self.watch = self._watch(self.all_hooks, self._modules)
+        self._watch_but_for_hooks = self._watch([], self._modules)
+        self._watch_weights = self._watch([], [])
         # That `check` does not tell from now on.
         self.was_converted = bool(self.converted())
 
     def check(self) -> str:
         """What keeps a plan of the state from being used, in a word, "" where nothing does."""
+        assert self.watch is not None
         found: str = self.watch.check()
         return found
 
@@ -129,12 +138,16 @@ class State:
         found: str = self._watch_but_for_hooks.check()
         return found
 
-    def _watch(self, hooks: Sequence[Any]) -> Watch:
+    def has_changed(self) -> bool:
+        """Whether weights are others, or have been written, in whatever mode modules are."""
+        return bool(self._watch_weights.check())
+
+    def _watch(self, hooks: Sequence[Any], modules: Sequence[Any]) -> Watch:
         """What compares the state with what it is now."""
         return Watch(
             _READER,
             hooks=hooks,
-            modules=self._modules,
+            modules=modules,
             locations=list(zip(self._dicts, self._keys, strict=True)),
             seen=self._seen,
             # Tensors made in inference mode count no versions.
