@@ -301,6 +301,21 @@ def test_weights_that_change(name) -> None:
             np.testing.assert_array_equal(arrays(fast(TARGETS[target](X))), np.full((4, 2), 15.0))
 
 
+def test_gradients_of_weights_that_change_in_jax() -> None:
+    model = linear()
+    fast = sol.optimize(model, torch.tensor(X), framework="jax")
+    gradient = jax.grad(lambda x: fast(x).sum())
+    # Where only the gradient is asked for, jit leaves out the call.
+    every = (gradient, jax.jit(gradient))
+    for value in (1, 5, 6):
+        torch.nn.init.constant_(model.weight, value)
+        for one in every[:: 1 if value < 6 else -1]:
+            np.testing.assert_array_equal(one(jnp.asarray(X)), np.full((4, 3), 2.0 * value))
+    model.weight.data.numpy()[:] = 7  # which is not noticed
+    sol.refresh(fast)
+    np.testing.assert_array_equal(gradient(jnp.asarray(X)), np.full((4, 3), 14.0))
+
+
 # Inside of what frameworks compile ------------------------------------------------------------
 
 

@@ -54,7 +54,7 @@ class OptimizedFunction(OptimizedMarker):
     def _plan(self, arrays: Sequence[Any]) -> Sequence[Any]:
         compiled = self._sol.compiled
         if compiled.holder.has_changed():
-            compiled.refresh()
+            self._sol.refresh()
         given = zip(arrays, compiled.inputs, strict=True)
         return compiled.run([_widened(x, spec) for x, spec in given])
 
@@ -94,6 +94,9 @@ class OptimizedFunction(OptimizedMarker):
         count = len(arrays)
 
         def run(*given: Any) -> list[Any]:
+            # What JAX compiles leaves out the call itself where only its gradient is used.
+            if self._sol.compiled.holder.has_changed():
+                self._sol.refresh()
             own = [_widened(numpy.asarray(x), s) for x, s in zip(given, inputs, strict=False)]
             # Of outputs that are no floats there is no gradient, nor anything to hand on.
             tangents = [
@@ -122,6 +125,11 @@ class _Part(Part):
     def __init__(self, gradients: Gradients) -> None:
         super().__init__(gradients.compiled)
         self._gradients = gradients
+
+    def refresh(self) -> None:
+        """See Part. Plans of gradients have the weights as constants."""
+        super().refresh()
+        self._gradients.forget()
 
     def forget_training(self) -> None:
         """See Part."""
