@@ -226,6 +226,13 @@ class Product(tf.Module):
         return x @ self.weight
 
 
+class Doubled(Product):
+    """Gives twice as much in training."""
+
+    def __call__(self, x, training=False):
+        return x @ self.weight * (2.0 if training else 1.0)
+
+
 def linear(training=False):
     made = torch.nn.Linear(3, 2, bias=False).train(training)
     torch.nn.init.ones_(made.weight)
@@ -314,6 +321,17 @@ def test_gradients_of_weights_that_change_in_jax() -> None:
     model.weight.data.numpy()[:] = 7  # which is not noticed
     sol.refresh(fast)
     np.testing.assert_array_equal(gradient(jnp.asarray(X)), np.full((4, 3), 14.0))
+
+
+@pytest.mark.parametrize(("make", "expected"), [(linear, 4), (Product, 4), (Doubled, 8)])
+def test_parameters_that_are_replaced_have_gradients(make, expected) -> None:
+    own = torch.tensor(X) if make is linear else X
+    fast = sol.optimize(make(), own, framework="torch").train(make is not linear)
+    fast.requires_grad_(False)
+    assert not fast(torch.tensor(X)).requires_grad
+    fast.weight = torch.nn.Parameter(2 * fast.weight)
+    fast(torch.tensor(X)).sum().backward()
+    np.testing.assert_array_equal(fast.weight.grad, np.full(fast.weight.shape, expected))
 
 
 # Inside of what frameworks compile ------------------------------------------------------------

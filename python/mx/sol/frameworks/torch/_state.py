@@ -187,7 +187,9 @@ class State:
 
     def needs_gradients(self, inputs: Sequence[Any]) -> bool:
         """Whether autograd would record a call."""
-        return any(tensor.requires_grad for tensor in chain(inputs, self._weights))
+        weights = (owner.get(key) for owner, key in self._weights_in.values())
+        tensors = chain(inputs, weights)
+        return any(tensor is not None and tensor.requires_grad for tensor in tensors)
 
     def replaced_module(self) -> str | None:
         """The name of a module that is another one now, new or gone."""
