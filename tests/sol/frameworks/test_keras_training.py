@@ -333,9 +333,10 @@ def test_errors(name) -> None:
         call()
 
 
-def test_losses_of_single_calls() -> None:
+@pytest.mark.parametrize("conventions", [{}, {"dtype": "float64"}], ids=str)
+def test_losses_of_single_calls(conventions) -> None:
     model = model_of(regularized(0), ROWS)
-    fast = sol.optimize(model, ROWS)
+    fast = sol.optimize(model, ROWS, **conventions)
     for training in (True, False, True):
         model(ROWS, training=training)
         wanted = [float(one) for one in model.losses]

@@ -100,7 +100,7 @@ class Runner(Part):
 
     def _adds_losses(self) -> bool:
         """Whether layers add losses in inference, which somebody asks for."""
-        source = self.compiled.source
+        source = self.compiled.source.base()
         if self._add_loss is None or not _are_losses_added.get():
             return False
         return isinstance(source, TensorFlowSource) and bool(source.adding_losses)
