@@ -333,6 +333,34 @@ def test_errors(name) -> None:
         call()
 
 
+class Answering(tf.Module):
+    """Returns something else in training than in inference."""
+
+    def __init__(self, in_training) -> None:
+        super().__init__(name="answering")
+        self.in_training = in_training
+
+    def __call__(self, x, training=False):
+        return 2 * x, self.in_training(x) if training else None
+
+
+@pytest.mark.parametrize(
+    "in_training",
+    [
+        lambda x: x + 1,
+        lambda x: "a text",
+        lambda x: tf.numpy_function(np.sin, [x], tf.float32),  # which cannot be imported
+    ],
+)
+def test_inference_after_training_is_rejected(in_training) -> None:
+    fast = sol.optimize(Answering(in_training), ROWS)
+    with pytest.raises(mx.graph.GraphError):
+        fast(ROWS, training=True)
+    doubled, nothing = fast(ROWS)
+    np.testing.assert_array_equal(doubled, 2 * ROWS)
+    assert nothing is None
+
+
 @pytest.mark.parametrize("conventions", [{}, {"dtype": "float64"}], ids=str)
 def test_losses_of_single_calls(conventions) -> None:
     model = model_of(regularized(0), ROWS)

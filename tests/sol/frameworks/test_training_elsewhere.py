@@ -357,6 +357,13 @@ class Auxiliary(nn.Module):
         return (self.head(x), self.other(x)) if self.training else self.head(x)
 
 
+class Named(Auxiliary):
+    """Returns another text in training."""
+
+    def forward(self, x):
+        return self.head(x), "training" if self.training else "inference"
+
+
 class Switched(Auxiliary):
     """Has other parameters in training."""
 
@@ -389,6 +396,11 @@ WRONG = {
         lambda: sol.optimize(Auxiliary(), ROW, framework="keras")(ROWS, training=True),
         mx.graph.GraphError,
         "Auxiliary: returns another structure in training",
+    ),
+    "other constants": (
+        lambda: sol.optimize(Named(), ROW, framework="keras")(ROWS, training=True),
+        mx.graph.GraphError,
+        "Named: returns another structure in training than in inference, or other constants",
     ),
     "other parameters": (
         lambda: sol.optimize(Switched(), ROW, framework="tensorflow")(ROWS, training=True),

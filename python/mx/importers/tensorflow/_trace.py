@@ -141,21 +141,26 @@ class Traced:
             )
             for n, shape in zip(self.positions, named, strict=True)
         ]
-        with whole_layers(), training_layers() if training else contextlib.nullcontext():
-            traced = tf.function(functools.partial(self._flat, training, losses))
-            function = traced.get_concrete_function(*specs)
-        self.losses = _forget_losses(self.model)
-        names = _names_of(self.outputs)
-        names += [f"added_loss_{n}" for n in range(self.num_losses if losses else 0)]
-        return import_function(
-            function,
-            list(zip(self.paths, named, strict=True)),
-            names,
-            {id(variable.handle): name for name, variable in self.variables().items()},
-            self.name,
-            stops,
-            training,
-        )
+        before = self.outputs
+        try:
+            with whole_layers(), training_layers() if training else contextlib.nullcontext():
+                traced = tf.function(functools.partial(self._flat, training, losses))
+                function = traced.get_concrete_function(*specs)
+            self.losses = _forget_losses(self.model)
+            names = _names_of(self.outputs)
+            names += [f"added_loss_{n}" for n in range(self.num_losses if losses else 0)]
+            return import_function(
+                function,
+                list(zip(self.paths, named, strict=True)),
+                names,
+                {id(variable.handle): name for name, variable in self.variables().items()},
+                self.name,
+                stops,
+                training,
+            )
+        except BaseException:
+            self.outputs = before  # of the graph that there is
+            raise
 
     def _flat(self, training: bool, losses: bool, *tensors: Any) -> list[Any]:
         """The model as a function of the tensors alone, which gives a list."""

@@ -131,17 +131,23 @@ class TensorFlowSource(Source):
             )
 
     def _check_structure(self, before: Any) -> None:
-        """GraphError where a model returns another structure in training than in inference."""
+        """GraphError where a model returns another structure in training than in inference, or
+        other constants in it."""
         if before is None:
             return
+        found, self.traced.outputs = self.traced.outputs, before
         try:
-            nest.assert_same_structure(before, self.traced.outputs)
+            nest.assert_same_structure(before, found)
         except (TypeError, ValueError):
-            self.traced.outputs, found = before, self.traced.outputs
+            is_same = False
+        else:
+            pairs = zip(nest.flatten(before), nest.flatten(found), strict=True)
+            is_same = all(is_array(a) and is_array(b) or _is_same(a, b) for a, b in pairs)
+        if not is_same:
             raise GraphError(
                 f"{self.name}: returns {_structure(found)} in training, and {_structure(before)} in"
-                " inference: a model has to return the same structure"
-            ) from None
+                " inference: a model has to return the same structure, with the same constants"
+            )
 
     def frozen(self) -> set[str]:
         """See Source: variables of Keras that are, or are in layers that are, not `trainable`."""
@@ -328,11 +334,11 @@ def _structure(outputs: Any) -> str:
     return str(nest.map_structure(lambda one: "*" if is_array(one) else one, outputs))
 
 
-def _is_same(value: Any, default: Any) -> bool:
-    """Whether a value is a default, or one that cannot be told from it."""
-    if value is default:
+def _is_same(value: Any, other: Any) -> bool:
+    """Whether a value is another one, or cannot be told from it."""
+    if value is other:
         return True
-    return type(value) is type(default) and not is_array(value) and bool(value == default)
+    return type(value) is type(other) and not is_array(value) and bool(value == other)
 
 
 def _array_of(one: Any) -> Any:

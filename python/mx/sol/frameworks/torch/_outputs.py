@@ -42,8 +42,13 @@ class OutputTree:
         return OutputTree(program.call_spec.out_spec, leaves, targets)
 
     def is_like(self, other: OutputTree) -> bool:
-        """Whether both put the same number of outputs in the same structure."""
-        return self._spec == other._spec and self._targets == other._targets
+        """Whether both put the same number of outputs in the same structure, and the same constants
+        between them."""
+        return (
+            self._spec == other._spec
+            and self._targets == other._targets
+            and self._leaves == other._leaves
+        )
 
     def as_text(self) -> str | None:
         """What `from_text` reads; None where a file cannot have it."""

@@ -139,8 +139,8 @@ class TorchSource(Source):
         made.check_constants(self.name)
         if not made.tree.is_like(self.outputs):
             raise GraphError(
-                f"{self.name}: returns another structure in training than in inference, which only"
-                " torch executes"
+                f"{self.name}: returns another structure in training than in inference, or other"
+                " constants in it, which only torch executes"
             )
 
         def names(targets: Iterable[str]) -> tuple[str, ...]:
