@@ -485,6 +485,16 @@ def test_copies_in_torch() -> None:
         pickle.dumps(fast)
 
 
+def test_copies_keep_options_and_what_is_trained() -> None:
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    fast = sol.optimize(model, X, framework="torch", memory_limit="1KB", fallback=True)
+    next(fast.parameters()).requires_grad_(False)
+    model.trainable = False
+    other = copy.deepcopy(fast)
+    assert [one.requires_grad for one in other.parameters()] == [False, True]
+    assert other._sol.compiled.options() == fast._sol.compiled.options()
+
+
 @pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_copies_of_functions_of_arrays(made, tmp_path) -> None:
     module, x = Network().eval(), torch.tensor(IMAGE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -33,9 +33,13 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
     which a SolWarning says.
     """
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, like: ForeignModule | None = None) -> None:
+        """`like` is a module of the same model whose parameters these become copies of."""
         super().__init__()
-        self._names = _add_weights(self, compiled)
+        trained = None
+        if like is not None:
+            trained = {weight for weight, one in like._named().items() if _is_parameter(one)}
+        self._names = _add_weights(self, compiled, trained)
         self._state = State(self)
         self._state.add(list(self._names), {})
         compiled.holder = _Weights(self._state, self._names)
@@ -138,10 +142,10 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
     def __deepcopy__(self, memo: dict[int, Any]) -> ForeignModule:
         """A module with weights of its own."""
         compiled = self._sol.compiled
-        again = ForeignModule(
-            Compiled(compiled.source, compiled.vdims, compiled.context, compiled.passes)
-        )
+        again = ForeignModule(Compiled.with_options(compiled.source, *compiled.options()), self)
         again.load_state_dict(self.state_dict())
+        for one, own in zip(again._state.weights(), self._state.weights(), strict=True):
+            one.requires_grad_(own.requires_grad)
         again.train(self.training)
         memo[id(self)] = again
         return again
@@ -229,14 +233,21 @@ class _Weights(Holder):
         self._state.look()
 
 
-def _add_weights(module: Any, compiled: Compiled) -> dict[str, str]:
-    """Gives a module the weights of a graph; what each is called there, and in the graph."""
+def _is_parameter(tensor: Any) -> bool:
+    return isinstance(tensor, torch.nn.Parameter)
+
+
+def _add_weights(
+    module: Any, compiled: Compiled, trained: Collection[str] | None = None
+) -> dict[str, str]:
+    """Gives a module the weights of a graph; what each is called there, and in the graph. Those
+    that are `trained` become parameters, by default what the model trains now."""
     names: dict[str, str] = {}
     own = {name: (one, False) for name, one in compiled.source.weights_of_training().items()}
     for weight, (tensor, is_trained) in (compiled.weights() | own).items():
         array = numpy.array(tensor.numpy())  # its own: training writes it
         owner, key = _owner_of(module, weight)
-        if is_trained:
+        if is_trained if trained is None else weight in trained:
             owner.register_parameter(key, torch.nn.Parameter(_tensor_of(array)))
         else:
             owner.register_buffer(key, _tensor_of(array))
