@@ -112,6 +112,8 @@ def test_largest_batch_of_training() -> None:
     assert sol.largest_batch(fast, peaks[9], training=True) == 9 and peaks[9] < peaks[10]
     assert sol.largest_batch(fast, peaks[9]) > 9
     assert sol.largest_batch(fast, 100, training=True) == 0
+    limited = sol.optimize(module, torch.ones(2, 16), memory_limit=peaks[9])
+    assert 9 <= sol.largest_batch(limited, 4 * peaks[9], training=True) < 30
 
 
 ONES = ", ".join(["1"] * 64)
@@ -137,12 +139,22 @@ def test_largest_batch(vdims) -> None:
 
 
 @pytest.mark.parametrize(
-    "peak", [lambda n: 10 * n, lambda n: 7 + n * n, lambda n: 5 + 3 * n + (n % 16 == 0)]
+    "peak",
+    [
+        lambda n: 10 * n,
+        lambda n: 7 + n * n,
+        lambda n: 5 + 3 * n + (n % 16 == 0),
+        lambda n: min(10 * n, 90 + n // 50) if n < 777 else None,
+        lambda n: None,
+    ],
 )
 @pytest.mark.parametrize("most", [0, 9, 10, 11, 99, 1000, 123_456])
 def test_the_search_ends_at_the_largest(peak, most) -> None:
-    found = _largest(peak, most)
-    assert (found == 0 or peak(found) <= most) and peak(found + 1) > most
+    asked = []
+    found = _largest(lambda n: asked.append(n) or peak(n), most)
+    assert found == 0 or peak(found) <= most
+    assert peak(found + 1) is None or peak(found + 1) > most
+    assert len(asked) < 40
 
 
 class Chain(nn.Module):

@@ -276,7 +276,9 @@ class Compiled:
         number = int(extents[0][1:])
         given = [False] * len(dimensions.lengths) if self.choice is None else self.choice.lengths
         vdims = [True if n == number else one or False for n, one in enumerate(given)]
-        return Compiled(self.source, vdims, self.context, self.passes)
+        made = Compiled.with_options(self.source, vdims, *self.options()[1:])
+        made.holder = self.holder
+        return made
 
     def shapes_of_batch(self, batch: int) -> Shapes:
         """The shapes of inputs with another length of the dimension that varies."""

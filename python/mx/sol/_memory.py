@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -102,7 +103,8 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
     for a few lengths of it, and runs none. 0 where not even a batch of one fits.
 
     TypeError where `training` is no bool, ValueError for a limit that is none, and for a model
-    whose first dimension is fixed, with the reason; NotImplementedError as for `sol.memory`.
+    whose first dimension is fixed, with the reason; NotImplementedError as for `sol.memory`. A step
+    of training has to stay within the `memory_limit` that the model was optimized with, too.
     """
     most = bytes_of_limit(limit, "sol.largest_batch: limit")
     if not isinstance(training, bool):
@@ -114,7 +116,8 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
     (compiled,), (part,) = models, parts
 
     @functools.cache
-    def peak(batch: int) -> int:
+    def peak(batch: int) -> int | None:
+        """The bytes that a batch takes; None where a limit of the model's own rules it out."""
         shapes = compiled.shapes_of_batch(batch)
         given = sum(
             bytes_of(ValueSpec(spec.name, spec.dtype, shape))
@@ -124,7 +127,10 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
             return given  # which nobody has to plan for
         found: Memory | None
         if training:
-            found = _training_memory(part, "largest_batch", compiled, shapes)
+            try:
+                found = _training_memory(part, "largest_batch", compiled, shapes)
+            except MemoryError:
+                return None
         else:
             found = compiled.memory_of_shapes(shapes)
         if found is None:
@@ -134,17 +140,25 @@ def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
     return _largest(peak, most)
 
 
-def _largest(peak: Callable[[int], int], most: int) -> int:
+def _largest(peak: Callable[[int], int | None], most: int) -> int:
     """The largest number for which a function that grows stays within a limit; by the line
-    through what is known, as it grows by nearly the same each time."""
-    if peak(1) > most:
+    through what is known, as it grows by nearly the same each time.
+
+    Under a limit of the model's own it grows ever less, up to None: there is no line then.
+    """
+    first = peak(1)
+    if first is None or first > most:
         return 0
     low, high = 1, _MOST_BATCH
-    guess = 2
+    guess, attempt = 2, 0
+    has_line = True
     while high - low > 1:
-        guess = min(max(guess, low + 1), high - 1)
+        guess, attempt = min(max(guess, low + 1), high - 1), attempt + 1
         size = peak(guess)
-        low, high = (guess, high) if size <= most else (low, guess)
-        slope = max((size - peak(1)) / (guess - 1), 1e-9)
-        guess = int(1 + (most - peak(1)) / slope)
+        low, high = (guess, high) if size is not None and size <= most else (low, guess)
+        has_line = has_line and size is not None
+        if not has_line or size is None or attempt % 4 == 0:
+            guess = math.isqrt(low * high)
+        else:
+            guess = int(1 + (most - first) / max((size - first) / (guess - 1), 1e-9))
     return low
