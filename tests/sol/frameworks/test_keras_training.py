@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -211,6 +212,41 @@ def test_dropout_in_gradients(eager) -> None:
     first = fast(x, training=True)
     tf.random.set_seed(4)
     np.testing.assert_array_equal(fast(x, training=True), first)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_only_random_layers_draw_numbers(eager) -> None:
+    fast = sol.optimize(model_of([layers.Dense(4)], ROWS), ROWS)
+    call = partial(fast, training=True)
+    found = []
+    for one in (None, call if eager else tf.function(call)):
+        tf.random.set_seed(4)
+        if one is not None:
+            one(ROWS)
+        found.append(float(tf.random.normal(())))
+    assert found[0] == found[1]
+
+
+def test_gradients_of_calls_with_one_seed() -> None:
+    fast = sol.optimize(model_of([layers.Dense(4, "tanh"), layers.Dropout(0.3)], ROWS), ROWS)
+
+    def gradients(*factors):
+        """Of calls that are all made before the first gradient."""
+        x = tf.constant(ROWS)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            made = []
+            for factor in factors:
+                tf.numpy_function(lambda: sol.set_seed(3), [], [])
+                made.append(fast(factor * x, training=True))
+        return [tape.gradient(one, x) for one in made]
+
+    try:
+        wanted = [*gradients(1.0), *gradients(3.0)]
+        for one, other in zip(tf.function(gradients)(1.0, 3.0), wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    finally:
+        sol.set_seed(None)
 
 
 class Counting(tf.Module):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +38,9 @@ class Trained:
         self._written = [variables[name] for name in self._form.writes]
         self._counters = [(variables[name], n) for name, n in self._form.counters.items()]
         self._gradients = mode.gradients
-        self._calls: dict[tuple[int, ...], GradientCall] = {}
+        self._calls: dict[int, GradientCall] = {}
+        self._lock = threading.Lock()  # of these
+        self._numbers = itertools.count()  # of calls inside of functions
 
     def _wrt(self, count: int) -> list[int]:
         """The numbers of what may have gradients: of `count` inputs, and of variables."""
@@ -56,7 +60,7 @@ class Trained:
         given = [*tensors, *(tf.identity(one) for one in self._variables)]
         with stop_recording():
             wrt = self._wrt(len(tensors)) if recorded else []
-            made = self._gradients.forward(self._mode.given(given, draw_seed()), wrt)
+            made = self._gradients.forward(self._mode.given(given, self._seed()), wrt)
             every = [tensor_of(one) for one in made.outputs]
             outputs = self._assigned(every)
         if not recorded:
@@ -74,6 +78,10 @@ class Trained:
             return outputs, gradient
 
         return list(call(*given))
+
+    def _seed(self) -> Any:
+        """The seed of a call. A model without random elements takes none from the generator."""
+        return draw_seed() if self._form.has_seed else numpy.zeros(2, "int64")
 
     def _assigned(self, every: Sequence[Any]) -> list[Any]:
         """The outputs of the model among those of the graph; variables get the others."""
@@ -101,46 +109,48 @@ class Trained:
         is_wanted = [False]
 
         def run(*arrays: Any) -> list[Any]:
-            seed = draw_seed()
+            seed, number = self._seed(), next(self._numbers)
             every = self._mode.given(arrays, seed)
             made = self._gradients.forward(every, wrt if is_wanted[0] else [])
             if is_wanted[0]:
-                self._keep(seed, made)
-            return [*map(numpy.asarray, made.outputs), seed]
+                self._keep(number, made)
+            return [*map(numpy.asarray, made.outputs), numpy.array([*seed, number])]
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def call(*given: Any) -> Any:
             types = [tf.as_dtype(spec.dtype) for spec in specs]
-            *outputs, seed = tf.numpy_function(run, given, [*types, tf.int64], name="training")
+            *outputs, drawn = tf.numpy_function(run, given, [*types, tf.int64], name="training")
             for output, spec in zip(outputs, specs, strict=True):
                 output.set_shape([n if isinstance(n, int) else None for n in spec.shape or ()])
 
             def gradient(*grads: Any) -> list[Any]:
                 is_wanted[0] = True
                 own = dense(grads[: len(specs) - len(self._written)])
-                found = self._gradient_in_graph(seed, given, wrt, own)
+                found = self._gradient_in_graph(drawn, given, wrt, own)
                 return without_second(self._mode.source.name, found, [*given, *own])
 
             return outputs, gradient
 
         return self._assigned(call(*tensors, *(tf.identity(one) for one in self._variables)))
 
-    def _keep(self, seed: Any, made: GradientCall) -> None:
-        while len(self._calls) >= _MOST:
-            self._calls.pop(next(iter(self._calls)), None)
-        self._calls[tuple(seed.tolist())] = made
+    def _keep(self, number: int, made: GradientCall) -> None:
+        with self._lock:
+            while len(self._calls) >= _MOST:
+                del self._calls[next(iter(self._calls))]
+            self._calls[number] = made
 
     def _gradient_in_graph(
-        self, seed: Any, given: Sequence[Any], wrt: Sequence[int], grads: Sequence[Any]
+        self, drawn: Any, given: Sequence[Any], wrt: Sequence[int], grads: Sequence[Any]
     ) -> list[Any]:
-        """Gradients as an operation, for the call that drew a seed."""
+        """Gradients as an operation, for a call by its seed and its number."""
         count = len(given)
 
-        def run(seed: Any, *arrays: Any) -> list[Any]:
+        def run(drawn: Any, *arrays: Any) -> list[Any]:
             own, grads = arrays[:count], arrays[count:]
-            made = self._calls.pop(tuple(seed.tolist()), None)
+            with self._lock:
+                made = self._calls.pop(int(drawn[2]), None)
             if made is None:  # asked for a second time, or after many other calls
-                made = self._gradients.forward(self._mode.given(own, seed), wrt)
+                made = self._gradients.forward(self._mode.given(own, drawn[:2]), wrt)
             found = made.backward(grads)
             return [
                 numpy.zeros_like(own[n]) if found[n] is None else numpy.asarray(found[n])
@@ -148,7 +158,7 @@ class Trained:
             ]
 
         types = [given[n].dtype for n in wrt]
-        made = tf.numpy_function(run, [seed, *given, *grads], types, name="training_gradient")
+        made = tf.numpy_function(run, [drawn, *given, *grads], types, name="training_gradient")
         result: list[Any] = [None] * count
         for n, one in zip(wrt, made, strict=True):
             one.set_shape(given[n].shape)
