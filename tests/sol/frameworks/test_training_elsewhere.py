@@ -412,6 +412,13 @@ WRONG = {
         mx.graph.GraphError,
         "dense.*activity_regularizer.* come back in Keras",
     ),
+    "a mode that a function is traced for": (
+        lambda: tf.function(sol.optimize(Auxiliary(), ROW, framework="tensorflow"))(
+            ROWS, training=tf.constant(True)
+        ),
+        TypeError,
+        "Auxiliary: training: expected True or False, got a tensor",
+    ),
     "a keyword of Keras": (
         lambda: sol.optimize(lossy(), ROWS, framework="torch")(ROW, training=True),
         NotImplementedError,

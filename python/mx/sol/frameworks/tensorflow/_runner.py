@@ -86,16 +86,15 @@ class Runner(Part):
         """Whether a call is one in training, and its keywords without what says so."""
         source = self.compiled.source.base()
         if isinstance(source, TensorFlowSource):
-            if not source.traced.takes_training:
-                return False, kwargs
-            told = kwargs.get("training")
-            if tf.is_symbolic_tensor(told):
-                raise TypeError(f"{source.name}: training: expected True or False, got a tensor")
-            is_training = source.is_training if told is None else bool(told)
-        elif self._accepts_mode and "training" in kwargs:
-            is_training = bool(kwargs["training"])
+            takes_mode = source.traced.takes_training
         else:
+            takes_mode = self._accepts_mode and "training" in kwargs
+        if not takes_mode:
             return False, kwargs
+        told = kwargs.get("training")
+        if tf.is_symbolic_tensor(told):
+            raise TypeError(f"{source.name}: training: expected True or False, got a tensor")
+        is_training = source.is_training if told is None else bool(told)
         return is_training, {name: one for name, one in kwargs.items() if name != "training"}
 
     def _adds_losses(self) -> bool:
