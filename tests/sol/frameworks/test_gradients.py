@@ -239,3 +239,17 @@ def test_gradients_of_gathered_rows_in_tensorflow(compiled) -> None:
 
     found = (tf.function(first) if compiled else first)(x)
     np.testing.assert_array_equal(found, [[2, 4], [0, 0], [20, 24]])
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"training": True}], ids=str)
+def test_jacobians_in_tensorflow(kwargs) -> None:
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Activation("tanh")])
+    fast = sol.optimize(model, x)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, wanted = fast(x, **kwargs), model(x)
+    found = tape.jacobian(y, x, experimental_use_pfor=False)
+    np.testing.assert_allclose(found, tape.jacobian(wanted, x), rtol=1e-5, atol=1e-6)
+    with pytest.raises(NotImplementedError, match="one gradient at a time: .*use_pfor=False"):
+        tape.jacobian(y, x)

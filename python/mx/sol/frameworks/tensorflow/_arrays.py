@@ -18,6 +18,17 @@ def dense(grads: Sequence[Any]) -> list[Any]:
     return [None if one is None else tf.convert_to_tensor(one) for one in grads]
 
 
+def eager(name: str, grads: Sequence[Any]) -> list[Any]:
+    """The same for an eager call of the model of that name. NotImplementedError where TensorFlow
+    traces what computes gradients, to have many of them at once: there are no elements then."""
+    if any(map(tf.is_symbolic_tensor, grads)):
+        raise NotImplementedError(
+            f"{name}: an optimized model has one gradient at a time: give tape.jacobian and"
+            " tape.batch_jacobian experimental_use_pfor=False"
+        )
+    return dense(grads)
+
+
 def without_second(name: str, grads: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
     """Gradients of the model of that name, which depend on the sources, as what NotImplementedError
     is differentiated by: another tape would find no gradient of them, without an error."""

@@ -17,7 +17,7 @@ from ..._training import TrainingPlans
 from .._gradients import Gradients
 from .._in_mode import InMode, check_losses, warn_of_inference
 from .._part import Part
-from ._arrays import dense, tensor_of, without_second
+from ._arrays import dense, eager, tensor_of, without_second
 from ._source import TensorFlowSource
 from ._trained import Trained
 
@@ -216,7 +216,7 @@ class Runner(Part):
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def call(*_: Any) -> Any:
             def gradient(*grads: Any) -> list[Any]:
-                own = dense(grads)
+                own = eager(self.compiled.source.name, grads)
                 with stop_recording():
                     found = recorded.backward(own)
                     made = [None if one is None else tensor_of(one) for one in found]

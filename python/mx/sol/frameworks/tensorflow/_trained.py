@@ -16,7 +16,7 @@ from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from .._gradients import GradientCall
 from .._in_mode import InMode
-from ._arrays import dense, tensor_of, without_second
+from ._arrays import dense, eager, tensor_of, without_second
 from ._seeds import draw_seed
 from ._source import TensorFlowSource
 
@@ -69,7 +69,7 @@ class Trained:
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def call(*_: Any) -> Any:
             def gradient(*grads: Any) -> list[Any]:
-                own = dense(grads)
+                own = eager(self._mode.source.name, grads)
                 with stop_recording():
                     found = made.backward(own)[: len(given)]
                     tensors = [None if one is None else tensor_of(one) for one in found]
