@@ -72,6 +72,7 @@ WRONG = {
         ARGUMENTS | {"norm_gamma": np.ones(3, "float32")}, ValueError,
         r"'norm_gamma': expected shape \(2,\), got \(3,\)",
     ),
+    "no arrays by name": (None, TypeError, "arg_params: expected arrays by name, got NoneType"),
     "another type": (
         ARGUMENTS | {"norm_gamma": mx.np.ones(2, dtype="float64")}, TypeError,
         "'norm_gamma': expected float32, got float64",

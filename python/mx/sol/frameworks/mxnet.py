@@ -58,11 +58,17 @@ class ContextModel(ArrayModel):
 
         ValueError for a name that the model does not have, unless `allow_extra`, for one that is
         missing, unless `allow_missing`, when it stays what it was, and for an array of another
-        shape; TypeError for one of another data type. Does nothing without `force_init`, as the
+        shape; TypeError for one of another data type, and where arrays are not given by name. Does
+        nothing without `force_init`, as the
         model has its parameters.
         """
         if not force_init:
             return
+        for which, arrays in (("arg_params", arg_params), ("aux_params", aux_params or {})):
+            if not isinstance(arrays, Mapping):
+                raise TypeError(
+                    f"set_params: {which}: expected arrays by name, got {type(arrays).__name__}"
+                )
         now = {name: tensor for name, (tensor, _) in self._weights().items()}
         given = dict(arg_params) | dict(aux_params or {})
         known = {name: one for name, one in given.items() if name in now}
