@@ -12,7 +12,16 @@ import torch
 import mx
 from mx import sol
 
-from .networks import EXPECTED, HEAD, IMAGE, Network, floats, onnx_network, symbol_network
+from .networks import (
+    EXPECTED,
+    HEAD,
+    IMAGE,
+    Network,
+    arrays,
+    floats,
+    onnx_network,
+    symbol_network,
+)
 
 ROWS = floats(3, 2)
 # Normalizes columns, and multiplies them.
@@ -111,7 +120,19 @@ def test_copies(made) -> None:
     for one, factor in ((first, 1), (second, 2), (fast, 3), (copy.copy(fast), 3)):
         close(one(IMAGE), factor * EXPECTED)
     with pytest.raises(TypeError, match="cannot be copied or pickled"):
-        made(sol.optimize(symbol_network(), IMAGE))
+        made(sol.optimize(Network().eval(), torch.tensor(IMAGE), framework="mxnet"))
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("options", [{}, {"dtype": "float64"}, {"vdims": True}], ids=str)
+@pytest.mark.parametrize("framework", ["mxnet", "numpy"])
+def test_copies_of_symbols(framework, options, made) -> None:
+    image = IMAGE.astype(options.get("dtype", "float32"))
+    fast = sol.optimize(symbol_network(), IMAGE, framework=framework, **options)
+    copied = made(fast)
+    if framework == "mxnet":
+        fast.set_params({"network_weight": 2 * HEAD.T}, allow_missing=True)
+    np.testing.assert_allclose(arrays(copied(image)), EXPECTED, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])

@@ -28,7 +28,7 @@ class SymbolSource(GraphSource):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> None:
-        self._heads, self._params = list(symbol._heads), params
+        self._symbol, self._heads, self._params = symbol, list(symbol._heads), params
         self._free: GraphSource | None = None
         labels = only_in_training(self._heads)
         inputs = [one for one in symbol.list_inputs() if one not in params and one not in labels]
@@ -41,6 +41,10 @@ class SymbolSource(GraphSource):
         self._types = {name: array.dtype.name for name, array in arrays.items()}
         graph = self._convert({name: array.shape for name, array in arrays.items()})
         super().__init__(graph, args, kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The symbol, its parameters and the example."""
+        return SymbolSource, (self._symbol, self._params, self.example or (), {})
 
     def _convert(self, shapes: Mapping[str, tuple[int | str, ...]], stops: bool = False) -> Graph:
         return convert(self._heads, shapes, self._types, self._params, self._name, stops)

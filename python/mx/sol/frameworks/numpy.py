@@ -66,7 +66,7 @@ class ArrayModel(Part):
 
     def _recipe(self) -> tuple[Any, ...]:
         compiled = self.compiled
-        if type(compiled.source) is not GraphSource:
+        if not isinstance(compiled.source.base(), GraphSource):
             raise TypeError(
                 f"{compiled.source.name}: a function of arrays that was made of a model of another"
                 " framework cannot be copied or pickled: copy the model, and optimize it again"
