@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +49,7 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         self._sol = _Part(compiled, self)
         self._gradients = Gradients(compiled, self._of_inference)
         self._in_modes: dict[tuple[bool, ...], InMode] = {}
+        self._lock = threading.Lock()  # of these
         self._has_warned = False
         self.train(compiled.source.base().is_training)
 
@@ -108,18 +110,18 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
     ) -> InMode:
         """The model, or that with other dimensions that vary, in training or not."""
         key = (training, *compiled.source.modes())
-        is_own = compiled is self._sol.compiled
-        if is_own and key in self._in_modes:
-            return self._in_modes[key]
-        made = InMode(compiled, shapes, training, self._named())
-        check_losses(made)
-        if is_own:
-            self._in_modes[key] = made
-        return made
+        with self._lock:
+            kept = self._in_modes if compiled is self._sol.compiled else {}
+            if key not in kept:
+                made = InMode(compiled, shapes, training, self._named())
+                check_losses(made)
+                kept[key] = made
+            return kept[key]
 
     def forget_training(self) -> None:
         """See Part."""
-        self._in_modes.clear()
+        with self._lock:
+            self._in_modes.clear()
         self._gradients.forget()
 
     def training_plans(
