@@ -58,6 +58,9 @@ class Compiled:
         self.passes = tuple(passes)
         # Whether the framework trains what cannot be trained here.
         self.fallback = False
+        # Whether it is one in a model that its framework executes, which then does what this does
+        # not, as what it calls it with is not up to the user.
+        self.is_part = False
         # The bytes that a step of training may take.
         self.memory_limit: int | None = None
         self.choice = None if self._is_as_example(vdims) else choose(source.dimensions(), vdims)
@@ -88,16 +91,17 @@ class Compiled:
         passes: Sequence[str],
         fallback: bool,
         memory_limit: int | None,
+        is_part: bool = False,
     ) -> Compiled:
         """A model with the `options` of another one, of the passes those that there are."""
         made = cls(source, vdims, context, [one for one in PASSES if one.name in passes])
-        made.fallback, made.memory_limit = fallback, memory_limit
+        made.fallback, made.memory_limit, made.is_part = fallback, memory_limit, is_part
         return made
 
     def options(self) -> tuple[Any, ...]:
         """How it was optimized, as `with_options` takes it and as pickles have it."""
         names = [one.name for one in self.passes]
-        return self.vdims, self.context, names, self.fallback, self.memory_limit
+        return self.vdims, self.context, names, self.fallback, self.memory_limit, self.is_part
 
     def _is_as_example(self, vdims: VDims) -> bool:
         return self.source.example is not None and (vdims is None or vdims is False)

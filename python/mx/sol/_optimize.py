@@ -126,7 +126,7 @@ def optimize(
         """A part of a model, whose dimensions have other numbers than the model's."""
         is_free = varies and (batch_size is not None or _varies(vdims))
         part = Compiled(parsed, is_free or None, context, passes)
-        part.fallback, part.memory_limit = fallback, limit
+        part.fallback, part.memory_limit, part.is_part = fallback, limit, True
         return part
 
     try:

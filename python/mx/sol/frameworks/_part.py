@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
+# Why the framework executes a part for a call.
+OTHERS = "its arguments are not as for the example of the model"
+
 
 class Part:
     """An optimized model, or one inside another, as reports and `sol.refresh` see it."""

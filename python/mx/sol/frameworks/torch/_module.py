@@ -19,7 +19,7 @@ from ....importers.torch._exporting import exporting
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ..._training import TrainingPlans
-from .._part import Part
+from .._part import OTHERS, Part
 from ._loaded import beside_openmp
 from ._modes import in_mode
 from ._source import OtherType, TorchSource, check_tensor
@@ -75,11 +75,26 @@ class Runner(Part):
             found = self.state.check_but_for_hooks()
         if why:
             return self._in_torch(why, module, args, kwargs)
+        if self.compiled.is_part and not self._fits(args, kwargs):
+            return self._in_torch(OTHERS, module, args, kwargs)
         if found == "training" or (_is_grad_enabled() and self._needs_gradients(args, kwargs)):
             return self._train(module, args, kwargs)
         if found == "changed":
             self.refresh()
         return self.slowly(args, kwargs)
+
+    def _fits(self, args: Any, kwargs: Any) -> bool:
+        """Whether a plan takes these arguments; OtherType for what another runner may take."""
+        try:
+            shapes = [tuple(one.shape) for one in self._tensors(args, kwargs)]
+            self.compiled.check(tuple(shapes))
+        except OtherType:
+            if self.kin.types:
+                raise
+            return False
+        except (TypeError, ValueError):
+            return False
+        return True
 
     def is_not_plain(self) -> bool:
         """Whether something may have to be done besides running a plan."""
@@ -243,6 +258,8 @@ class Runner(Part):
                         kin.runners[given] = other
             found = kin.runners.get(given) if known else None
         if found is None:
+            if self.compiled.is_part:
+                return self._in_torch(OTHERS, module, args, kwargs, 5)
             raise TypeError(str(error)) from None
         object.__setattr__(module, "_sol", found)
         return found.carefully(module, args, kwargs, hooks)
@@ -391,7 +408,8 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:
-    return *runner.kin.first, *runner.compiled.options(), runner.types()
+    *options, is_part = runner.compiled.options()
+    return *runner.kin.first, *options, runner.types(), is_part
 
 
 def _converted_to(example: Any, types: dict[Any, Any]) -> Any:
@@ -416,8 +434,9 @@ def _again(
     fallback: bool,
     memory_limit: int | None = None,
     types: dict[Any, Any] | None = None,
+    is_part: bool = False,
 ) -> Any:
-    options = vdims, context, passes, fallback, memory_limit
+    options = vdims, context, passes, fallback, memory_limit, is_part
     return _module_of(_made_for(module, (args, kwargs), types or {}, options))
 
 
