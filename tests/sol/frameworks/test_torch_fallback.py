@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -165,3 +168,173 @@ def test_a_layer_that_changes_its_argument() -> None:
     x = torch.randn(4, 8)
     with torch.no_grad():
         torch.testing.assert_close(fast(x.clone()), model(x.clone()), rtol=1e-4, atol=1e-5)
+
+
+class Inner(nn.Module):
+    """A layer, and what else a call does."""
+
+    def __init__(self, does: Callable[..., Any]) -> None:
+        super().__init__()
+        self.layer, self.does, self.seen = nn.Linear(8, 8), does, []
+        self.last = torch.zeros(())
+
+    def forward(self, x: torch.Tensor, *more: Any) -> Any:
+        return self.does(self, self.layer(x), x, *more)
+
+
+class Outer(nn.Module):
+    """Calls it, and reads what it did, around what torch executes."""
+
+    def __init__(self, does: Callable[..., Any], calls: Callable[..., Any]) -> None:
+        super().__init__()
+        self.inner, self.choosing, self.calls = Inner(does), Choosing(), calls
+        self.steps = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.Tanh()))
+        self.same, self.count = self.inner, 0
+        self.register_buffer("drawn", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.choosing(self.calls(self, x))
+
+
+class Backwards(nn.Sequential):
+    """Executes its modules from the last to the first."""
+
+    def __iter__(self) -> Any:
+        return reversed(list(self._modules.values()))
+
+
+def keeps(inner, y, x):
+    inner.last = y
+    return y * 2
+
+
+def keeps_in_list(inner, y, x):
+    inner.seen.append(y)
+    return y * 2
+
+
+def appends(inner, y, x, given):
+    given.append(y)
+    return y * 2
+
+
+def with_list(outer, x):
+    given = [x]
+    return outer.inner(x, given) + given[-1]
+
+
+def changes_view(outer, x):
+    x = x * 2
+    view, y = outer.inner(x)
+    view += 1
+    return x + y
+
+
+def iterates(outer, x):
+    for step in outer.steps:
+        x = step(x)
+    return x + outer.inner(x) + outer.same(x)
+
+
+def plain(inner, y, x, *more):
+    return y if not more or more[0] is None else y + 1
+
+
+DOING = {
+    "an attribute": (
+        keeps,
+        lambda outer, x: outer.inner(x) + outer.inner.last,
+        [],
+        "module 'inner': Inner sets its attribute 'last' in a call",
+    ),
+    "a list among the attributes": (
+        keeps_in_list,
+        lambda outer, x: outer.inner(x) + sum(outer.inner.seen),
+        [],
+        "module 'inner': Inner sets its attribute 'seen' in a call",
+    ),
+    "a list among the arguments": (
+        appends,
+        with_list,
+        [],
+        "module 'inner': it changes a list or a dict among its arguments",
+    ),
+    "a view of an argument": (
+        lambda inner, y, x: (x[:, :4], y),
+        changes_view,
+        [],
+        "module 'inner': what it returns has memory in common with its arguments or weights",
+    ),
+    "arrays of NumPy": (
+        lambda inner, y, x, scale: y * float(scale[0]),
+        lambda outer, x: outer.inner(outer.inner(x, np.ones(2)), np.ones(2)),
+        [],
+        "module 'inner': Inner cannot be exported",
+    ),
+    # A sequence that is not called has no runs, and one module of two names is one part.
+    "modules of a sequence": (plain, iterates, ["inner", "steps.1"], "module 'choosing'"),
+    "other arguments": (
+        plain,
+        lambda outer, x: outer.inner(x, None if x.sum() > 0 else 1),
+        ["inner"],
+        "cannot be exported",
+    ),
+    "other shapes": (
+        plain,
+        lambda outer, x: outer.inner(x[x[:, 0] > -x[0, 1]]).sum(0),
+        ["inner"],
+        "cannot be exported",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Inner is executed by torch:mx.sol.SolWarning")
+@pytest.mark.parametrize("case", DOING)
+def test_what_a_call_does_besides(case) -> None:
+    does, calls, parts, text = DOING[case]
+    model, x = made(lambda: Outer(does, calls)).eval(), torch.ones(4, 8)
+    other = copy.deepcopy(model)
+    with pytest.warns(sol.SolWarning, match=text):
+        fast = sol.optimize(model, x, fallback=True)
+    if parts:
+        assert list(sol.report(fast).parts) == parts
+        assert fast.same is fast.inner
+    with torch.no_grad():
+        for given in (x, -x, torch.randn(4, 8)):
+            torch.testing.assert_close(fast(given), other(given), rtol=1e-4, atol=1e-5)
+
+
+def test_parts_of_other_arguments_are_told_of() -> None:
+    does, calls, *_ = DOING["other arguments"]
+    model, x = Outer(does, calls).eval(), torch.ones(4, 8)
+    with pytest.warns(sol.SolWarning):
+        fast = sol.optimize(model, x, fallback=True)
+    fast(x)
+    for one in (fast, copy.deepcopy(fast)):
+        with pytest.warns(sol.SolWarning, match="Inner is executed by torch: its arguments are"):
+            one(-x)
+
+
+def test_a_sequence_of_another_order() -> None:
+    modules = [Choosing(), nn.Linear(8, 4), nn.Tanh(), nn.Linear(8, 8)]
+    model, x = nn.Sequential(Choosing(), Backwards(*modules)).eval(), torch.randn(4, 8)
+    with pytest.warns(sol.SolWarning):
+        fast = sol.optimize(model, x, fallback=True)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x), model(x), rtol=1e-4, atol=1e-5)
+
+
+def counts(outer, x):
+    outer.count += 1
+    outer.drawn += torch.rand(())
+    return outer.inner(x.add_(1))
+
+
+def test_the_example_changes_nothing() -> None:
+    model, x = Outer(plain, counts).eval(), torch.zeros(4, 8)
+    state = torch.get_rng_state()
+    with pytest.warns(sol.SolWarning, match="all except the modules inner"):
+        sol.optimize(model, x, fallback=True)
+    assert model.count == 0 and model.drawn == 0 and not x.any()
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not any(one._forward_hooks or one._forward_pre_hooks for one in model.modules())

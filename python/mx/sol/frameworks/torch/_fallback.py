@@ -13,6 +13,7 @@ import torch
 from ....graph import GraphError
 from ..._compiled import Compiled
 from .._cut import failing, grouped, reason_of, tell
+from ._calls import SHARES, Call, calls_of
 from ._captured import HOW_TO
 from ._module import optimized
 from ._runs import Run, in_runs
@@ -36,67 +37,30 @@ def in_parts(
     follow each other in a sequence as one, and layers that compute enough to be worth a call. The
     model itself is returned where there is none. A SolWarning says which, and why not all.
     """
-    cut = _Cut(_calls_of(model, args, kwargs), planned)
+    cut = _Cut(calls_of(model, args, kwargs), planned)
     result = cut.inside(model, "", reason_of(error).removesuffix(HOW_TO))
     tell(type(model).__name__, "torch", cut.parts, cut.reasons, stacklevel=4)
     return result
 
 
-class _Call:
-    """What a module was called with for the example."""
-
-    def __init__(self, args: Any, kwargs: Any, elements: int) -> None:
-        self.args, self.kwargs = args, kwargs
-        self.elements = elements  # of what it gave
-        leaves = torch.utils._pytree.tree_leaves((args, kwargs))
-        self.specs = [
-            (tuple(leaf.shape), leaf.dtype) if isinstance(leaf, torch.Tensor) else leaf
-            for leaf in leaves
-        ]
-
-
-def _calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Any, list[_Call]]:
-    """The calls of the modules inside for the example."""
-    calls: dict[Any, list[_Call]] = {}
-
-    def note(module: Any, given: Any, named: Any, made: Any) -> None:
-        tensors = [
-            one.numel()
-            for one in torch.utils._pytree.tree_leaves(made)
-            if isinstance(one, torch.Tensor)
-        ]
-        calls.setdefault(module, []).append(_Call(given, named, max(tensors, default=0)))
-
-    inner = [module for module in model.modules() if module is not model]
-    hooks = [module.register_forward_hook(note, with_kwargs=True) for module in inner]
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        with torch.no_grad():
-            model(*args, **kwargs)
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for module in training:
-            module.training = True
-    return calls
-
-
 class _Cut:
     """A model on its way into parts."""
 
-    def __init__(self, calls: dict[Any, list[_Call]], planned: Callable[..., Compiled]) -> None:
+    def __init__(self, calls: dict[Any, list[Call]], planned: Callable[..., Compiled]) -> None:
         self._calls, self._planned = calls, planned
         # The paths of what is optimized, and why other modules are not.
         self.parts: list[str] = []
         self.reasons: list[str] = []
+        # What modules have become: one that has several names stays one.
+        self._made: dict[Any, Any] = {}
 
     def inside(self, module: Any, path: str, why: str) -> Any:
         """A module that cannot be optimized, `why` says the reason, with optimized ones in it;
         itself if there are none."""
         children, runs = dict(module._modules), []
         before = len(self.reasons)
-        if _is_sequence(module):
+        # A sequence that is never called is one whose modules the model itself calls.
+        if _is_sequence(module) and (not path or module in self._calls):
             runs = self._sequence(children, path, why)
         else:
             for key, child in module._modules.items():
@@ -117,10 +81,15 @@ class _Cut:
 
     def _child(self, child: Any, path: str) -> Any:
         """A module inside another: optimized, or with optimized ones in it, or itself."""
+        if child not in self._made:
+            self._made[child] = self._first_of(child, path)
+        return self._made[child]
+
+    def _first_of(self, child: Any, path: str) -> Any:
         if not child._modules and not self._is_worth_a_call(child):
             return child
         if child in self._calls:
-            found = self._optimized(child, child)
+            found = self._optimized(child, [child])
             if not isinstance(found, str):
                 self.parts.append(path)
                 return found
@@ -140,12 +109,15 @@ class _Cut:
         made: dict[tuple[int, int], Any] = {}
 
         def attempt(first: int, stop: int) -> str:
+            if (first, stop) in made:
+                return _reason(made[first, stop])
             named = OrderedDict(zip(keys[first:stop], modules[first:stop], strict=True))
             alone = modules[first]
             module = alone if stop - first == 1 else torch.nn.Sequential(named)
-            module.training = alone.training
-            found = made[first, stop] = self._optimized(module, alone)
-            return found if isinstance(found, str) else ""
+            if module is not alone:
+                module.training = alone.training
+            found = made[first, stop] = self._optimized(module, modules[first:stop])
+            return _reason(found)
 
         def blamed(why: str) -> int | None:
             named = re.search(r"module '([^'.]+)", why)
@@ -156,23 +128,26 @@ class _Cut:
         runs = []
         for is_apart, group in grouped([[n] for n in numbers], [[n + 1] for n in numbers], bad):
             first, stop = group[0], group[-1] + 1
+            if stop - first == 1 and self._is_cheap(modules[first], bad.get(first, "")):
+                continue
             if is_apart:
                 children[keys[first]] = self._rejected(
                     modules[first], f"{path}{keys[first]}", bad[first]
                 )
             elif stop - first == 1:
-                if not modules[first]._modules and not self._is_worth_a_call(modules[first]):
-                    continue
-                if (first, stop) not in made:
-                    attempt(first, stop)
+                attempt(first, stop)
                 children[keys[first]] = made[first, stop]
                 self.parts.append(f"{path}{keys[first]}")
-            elif attempt(first, stop) if (first, stop) not in made else "":
+            elif attempt(first, stop):
                 self.reasons.append(f"modules of {path[:-1]!r}: {made[first, stop]}")
             else:
                 runs.append(Run(first, stop, made[first, stop]))
                 self.parts.append(f"{path}{keys[first]}-{keys[stop - 1]}")
         return runs
+
+    def _is_cheap(self, module: Any, why: str) -> bool:
+        """Whether torch may as well execute a module, which nothing is to be said of."""
+        return why in ("", SHARES) and not module._modules and not self._is_worth_a_call(module)
 
     def _is_worth_a_call(self, module: Any) -> bool:
         """Whether a module without others inside computes enough: one of the user's, of which no
@@ -190,22 +165,36 @@ class _Cut:
         count = sum(math.prod(one.shape[1:]) for one in weights) * calls[0].elements
         return bool(count >= _LEAST)
 
-    def _optimized(self, module: Any, first: Any) -> Any:
-        """The module optimized for how the first one in it is called, or why that cannot be."""
-        calls = self._calls.get(first, [])
-        if not calls:
+    def _optimized(self, module: Any, run: Sequence[Any]) -> Any:
+        """The module, made of those in `run` that follow each other, optimized for how the first of
+        them is called, or why that cannot be."""
+        every = [self._calls.get(one, []) for one in run]
+        calls = every[0]
+        if not all(every):
             return "it is not called for the example"
         if any(call.specs != calls[0].specs for call in calls):
             return "it is called with several shapes or types of arguments"
+        for one in module.modules():
+            for call in self._calls.get(one, []):
+                if call.beside:
+                    return call.beside
         try:
             source = TorchSource(module, tuple(calls[0].args), dict(calls[0].kwargs))
-            return optimized(self._planned(source))
+            found = optimized(self._planned(source))
         except (GraphError, NotImplementedError, TypeError, ValueError) as error:
             return reason_of(error).removesuffix(HOW_TO)
+        held = set().union(*[call[0].held for call in every])
+        ends = zip(calls, every[-1], strict=False)
+        return SHARES if any((one.taken | held) & last.given for one, last in ends) else found
+
+
+def _reason(found: Any) -> str:
+    return found if isinstance(found, str) else ""
 
 
 def _is_sequence(module: Any) -> bool:
     """Whether a module calls those inside it one after the other, and each is one."""
-    is_plain = type(module).forward is torch.nn.Sequential.forward
+    plain, kind = torch.nn.Sequential, type(module)
+    is_plain = kind.forward is plain.forward and kind.__iter__ is plain.__iter__
     inside = module._modules.values()
     return is_plain and "forward" not in module.__dict__ and all(x is not None for x in inside)
