@@ -208,6 +208,11 @@ def keeps(inner, y, x):
     return y * 2
 
 
+def sets(outer, x):
+    outer.inner.last = x.sum()
+    return outer.inner(x)
+
+
 def keeps_in_list(inner, y, x):
     inner.seen.append(y)
     return y * 2
@@ -245,13 +250,19 @@ DOING = {
         keeps,
         lambda outer, x: outer.inner(x) + outer.inner.last,
         [],
-        "module 'inner': Inner sets its attribute 'last' in a call",
+        "module 'inner': the attribute 'last' of Inner is set in a call",
+    ),
+    "an attribute that the model sets": (
+        lambda inner, y, x: y * inner.last,
+        sets,
+        [],
+        "module 'inner': the attribute 'last' of Inner is set in a call",
     ),
     "a list among the attributes": (
         keeps_in_list,
         lambda outer, x: outer.inner(x) + sum(outer.inner.seen),
         [],
-        "module 'inner': Inner sets its attribute 'seen' in a call",
+        "module 'inner': the attribute 'seen' of Inner is set in a call",
     ),
     "a list among the arguments": (
         appends,
@@ -263,7 +274,13 @@ DOING = {
         lambda inner, y, x: (x[:, :4], y),
         changes_view,
         [],
-        "module 'inner': what it returns has memory in common with its arguments or weights",
+        "module 'inner': what it returns has memory in common with its arguments, weights",
+    ),
+    "one result twice": (
+        lambda inner, y, x: (y, y),
+        changes_view,
+        [],
+        "module 'inner': what it returns has memory in common with its arguments, weights",
     ),
     "arrays of NumPy": (
         lambda inner, y, x, scale: y * float(scale[0]),

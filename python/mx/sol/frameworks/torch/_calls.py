@@ -13,7 +13,7 @@ from ._modes import in_mode
 
 # What torch itself keeps in a module.
 _OWN = frozenset(vars(torch.nn.Module()))
-SHARES = "what it returns has memory in common with its arguments or weights"
+SHARES = "what it returns has memory in common with its arguments, weights or other results"
 
 
 class Call:
@@ -30,36 +30,44 @@ class Call:
             for leaf in leaves
         ]
         # The memory of what it took, which the arguments keep in use, of weights, and of results.
-        self.taken, self.given = _memory_of(_tensors((args, kwargs))), _memory_of(outputs)
+        self._taken = set(_memory_of(_tensors((args, kwargs))))
+        self._given = _memory_of(outputs)
         inner = [_tensors(list(_attributes(one).values())) for one in module.modules()]
         weights = [*module.parameters(), *module.buffers()]
-        self.held = _memory_of([*weights, *itertools.chain.from_iterable(inner)])
+        self._held = set(_memory_of([*weights, *itertools.chain.from_iterable(inner)]))
+
+
+def shares(calls: Sequence[Call]) -> bool:
+    """Whether what is written to a result of modules that follow each other is seen elsewhere,
+    which it is not where a plan has made the result."""
+    given = calls[-1]._given
+    others = calls[0]._taken.union(*[one._held for one in calls])
+    return len(set(given)) < len(given) or not others.isdisjoint(given)
 
 
 def calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Any, list[Call]]:
     """The calls of the modules inside for the example, which leave everything as it was: the
     example, buffers, attributes, and random numbers."""
     calls: dict[Any, list[Call]] = {}
-    begun: list[tuple[Any, Any, dict[str, Any]]] = []
+    begun: list[tuple[Any, Any]] = []
+    held = {module: _attributes(module) for module in model.modules()}
 
     def begin(module: Any, given: Any, named: Any) -> None:
-        begun.append((module, _copied((given, named)), _attributes(module)))
+        begun.append((module, _copied((given, named))))
 
     def end(module: Any, given: Any, named: Any, made: Any) -> None:
         # Those that were begun behind it have ended in an error that the model has caught.
         while begun:
-            begun_one, taken, before = begun.pop()
+            begun_one, taken = begun.pop()
             if begun_one is module:
-                beside = _beside(module, before, taken, (given, named))
-                calls.setdefault(module, []).append(Call(module, *taken, made, beside))
+                beside = _beside(module, held[module], taken, (given, named))
+                calls.setdefault(module, []).append(Call(module, taken[0], taken[1], made, beside))
                 return
 
     inner = [module for module in model.modules() if module is not model]
     hooks = [module.register_forward_pre_hook(begin, with_kwargs=True) for module in inner]
     hooks += [module.register_forward_hook(end, with_kwargs=True) for module in inner]
-    is_lazy = torch.nn.parameter.is_lazy
-    buffers = {name: one.clone() for name, one in model.named_buffers() if not is_lazy(one)}
-    held = [(module, type(module), _attributes(module)) for module in model.modules()]
+    buffers = {name: one.clone() for name, one in model.named_buffers()}
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
     try:
         with in_mode(model, False), torch.no_grad(), torch.random.fork_rng(list(devices)):
@@ -68,19 +76,18 @@ def calls_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict
     finally:
         for hook in hooks:
             hook.remove()
-        for module, kind, before in held:
-            if type(module) is kind:  # one that waited for its shapes is another one from now on
-                _put_back(module, before)
+        for module, before in held.items():
+            _put_back(module, before)
     return calls
 
 
-def _memory_of(tensors: Iterable[Any]) -> set[int]:
+def _memory_of(tensors: Iterable[Any]) -> list[int]:
     """Where the elements of tensors are."""
-    return {
+    return [
         one.untyped_storage().data_ptr()
         for one in tensors
         if one.layout is torch.strided and one.device.type != "meta" and one.numel()
-    }
+    ]
 
 
 def _tensors(tree: Any) -> list[Any]:
@@ -114,7 +121,7 @@ def _beside(module: Any, before: dict[str, tuple[Any, Any]], taken: Any, given: 
     for name in before.keys() | after.keys():
         (one, was), (other, now) = before.get(name, (None, None)), after.get(name, (None, None))
         if one is not other or name not in before or not _is_same(was, now):
-            return f"{type(module).__name__} sets its attribute {name!r} in a call"
+            return f"the attribute {name!r} of {type(module).__name__} is set in a call"
     if not _is_same(taken, given):
         return "it changes a list or a dict among its arguments"
     return ""

@@ -13,7 +13,7 @@ import torch
 from ....graph import GraphError
 from ..._compiled import Compiled
 from .._cut import failing, grouped, reason_of, tell
-from ._calls import SHARES, Call, calls_of
+from ._calls import SHARES, Call, calls_of, shares
 from ._captured import HOW_TO
 from ._module import optimized
 from ._runs import Run, in_runs
@@ -183,9 +183,7 @@ class _Cut:
             found = optimized(self._planned(source))
         except (GraphError, NotImplementedError, TypeError, ValueError) as error:
             return reason_of(error).removesuffix(HOW_TO)
-        held = set().union(*[call[0].held for call in every])
-        ends = zip(calls, every[-1], strict=False)
-        return SHARES if any((one.taken | held) & last.given for one, last in ends) else found
+        return SHARES if any(map(shares, zip(*every, strict=False))) else found
 
 
 def _reason(found: Any) -> str:
