@@ -195,6 +195,136 @@ def test_modules_of_tensorflow(make) -> None:
         np.testing.assert_allclose(own, expected, rtol=1e-3, atol=1e-4)
 
 
+class Inner(tf.Module):
+    """A product, and what else a call does."""
+
+    def __init__(self, does) -> None:
+        super().__init__(name="inner")
+        self.kernel, self.count = tf.Variable(floats(6, 4)), tf.Variable(0.0)
+        self.does, self.last = does, None
+
+    def __call__(self, x, *more):
+        return self.does(self, x @ self.kernel, *more)
+
+    def __getitem__(self, index):
+        return self.kernel[index]
+
+
+class Outer(tf.Module):
+    """Calls it, and reads what it did, around what TensorFlow executes."""
+
+    def __init__(self, does, calls) -> None:
+        super().__init__(name="outer")
+        self.inner, self.solve, self.calls = Inner(does), SolveModule(), calls
+        self.scale, self.count, self.seen = 1.0, tf.Variable(0.0), None
+
+    def __call__(self, x):
+        self.count.assign_add(1.0)
+        self.seen = float(self.count) if tf.executing_eagerly() else None
+        return self.solve(self.calls(self, x)) * self.scale
+
+
+def plain(inner, y, *more):
+    return y * 2 if not more or more[0] is None else y + more[0]
+
+
+def keeps(inner, y):
+    inner.last = y
+    return y * 2
+
+
+def counts(inner, y):
+    inner.count.assign_add(1.0)
+    return y + inner.count
+
+
+INNER = "the modules inner: "
+DOING = {
+    "an attribute": (
+        keeps,
+        lambda outer, x: outer.inner(x) + outer.inner.last,
+        "it: module 'inner': the attribute 'last' of Inner is set in a call",
+    ),
+    "a variable": (
+        counts,
+        lambda outer, x: outer.inner(x),
+        "it: module 'inner': inner: assigns to count in a call",
+    ),
+    "its methods": (plain, lambda outer, x: outer.inner(x) + outer.inner[0], INNER),
+    "arrays of NumPy": (
+        plain,
+        lambda outer, x: outer.inner(x, np.ones(4, "f4")) + outer.inner(x, np.ones(4, "f4")),
+        INNER,
+    ),
+    "other shapes": (
+        plain,
+        lambda outer, x: outer.inner(x, None if x.shape[0] == 10 else 1.0),
+        INNER,
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:inner is executed by TensorFlow:mx.sol.SolWarning")
+@pytest.mark.parametrize("case", DOING)
+def test_what_a_call_of_a_module_does_besides(case) -> None:
+    does, calls, text = DOING[case]
+    model, other = Outer(does, calls), Outer(does, calls)
+    other.inner.kernel.assign(model.inner.kernel)
+    with pytest.warns(sol.SolWarning, match=f"outer: TensorFlow executes .*{text}"):
+        fast = sol.optimize(model, tf.constant(ROWS), fallback=True)
+    assert float(model.count) == 0 and float(model.inner.count) == 0
+    model.scale = other.scale = 2.0
+    for given in (ROWS, ROWS[1:5], ROWS):
+        expected = other(tf.constant(given))
+        np.testing.assert_allclose(fast(tf.constant(given)), expected, rtol=1e-4, atol=1e-5)
+        assert fast.seen == model.seen == other.seen
+    # What is set on either is set on both.
+    fast.scale = 3.0
+    assert model.scale == 3.0
+
+
+class Tied(keras.Model):
+    """Reads the weights and a method of what it calls, and has an attribute."""
+
+    def __init__(self) -> None:
+        super().__init__(name="tied")
+        self.vectors, self.solve = layers.Embedding(9, 4, name="vectors"), Solve(name="solve")
+        self.block, self.scale = Counting(name="block"), 1.0
+
+    def call(self, x):
+        hidden = self.solve(self.block(self.vectors(x)[0])) + self.block.half(x)
+        return self.scale * tf.matmul(hidden, self.vectors.embeddings, transpose_b=True)
+
+
+class Counting(layers.Layer):
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.count = self.add_weight(name="count", initializer="zeros", trainable=False)
+
+    def call(self, x):
+        self.count.assign_add(1.0)
+        return x + self.count
+
+    def half(self, x):
+        return self.count / 2
+
+
+@pytest.mark.filterwarnings("ignore:vectors is executed by Keras:mx.sol.SolWarning")
+def test_what_a_model_of_keras_reads_of_layers() -> None:
+    model, other = Tied(), Tied()
+    tokens = np.arange(8)[None]
+    for one in (model, other):
+        one(tokens)
+    other.set_weights(model.get_weights())
+    with pytest.warns(sol.SolWarning, match="layers vectors: .*assigns to block/count in a call"):
+        fast = sol.optimize(model, tokens, fallback=True)
+    assert float(model.block.count) == 1
+    fast.scale = other.scale = 2.0
+    for given in (tokens, tokens[:, :5], tokens):
+        np.testing.assert_allclose(fast(given), other(given), rtol=1e-4, atol=1e-5)
+    assert model.scale == 2.0 and float(model.block.count) == float(other.block.count)
+
+
 # JAX ------------------------------------------------------------------------------------------
 
 PARAMS = {"first": floats(6, 8), "second": floats(8, 4), "head": floats(4, 3)}

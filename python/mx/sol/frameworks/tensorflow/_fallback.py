@@ -14,12 +14,18 @@ from ....graph import GraphError
 from ..._compiled import Compiled
 from .._cut import failing, grouped, reason_of, tell
 from ._keras import OptimizedModel
-from ._noting import Noter, seeing, without_training
+from ._noting import (
+    Noter,
+    Seeing,
+    fitting,
+    noted,
+    standing_in,
+    unchanged,
+    without_training,
+)
 from ._parted import Nodes, PartedModel, Planned, Section, Steps, Values, first_values, has_mask
 from ._source import TensorFlowSource
 
-# By these of its own attributes Keras finds weights and losses.
-_OWN = frozenset(vars(keras.Model(name="own")))
 # What keeps a part from being optimized, besides what no graph has.
 _ERRORS = (GraphError, NotImplementedError, TypeError, ValueError, tf.errors.OpError)
 _MASK = "it takes or gives a mask, which no plan does"
@@ -42,7 +48,8 @@ def in_parts(
     if not args and not named:
         cut.reasons.append(f"{why}; parts are found for an example of the arguments")
     else:
-        found = cut.inside(model, args, named, "", why)
+        with unchanged(model):
+            found = cut.inside(model, args, named, "", why)
     tell(model.name, "Keras", list(cut.parts), cut.reasons, stacklevel=4)
     if found is None:
         return model
@@ -135,7 +142,7 @@ class _Cut:
 
     def _made(self, layer: Any, args: Any, kwargs: Any) -> OptimizedModel | str:
         try:
-            return OptimizedModel(self._planned(TensorFlowSource(layer, args, kwargs)), layer)
+            return OptimizedModel(self._planned(TensorFlowSource(layer, args, kwargs, True)), layer)
         except _ERRORS as error:
             return reason_of(error)
 
@@ -159,13 +166,12 @@ class _Cut:
         self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], path: str
     ) -> Any:
         """A model or a layer whose `call` sees optimized layers in its attributes."""
-        noters = {id(layer): Noter(layer) for layer in model._layers}
         # As Keras converts the arguments of any layer but a functional model.
         convert, dtype = model.dtype_policy.convert_input, model.input_dtype
         args, kwargs = keras.tree.map_structure(
             lambda one: convert(one, model.autocast, dtype), (tuple(args), dict(kwargs))
         )
-        _call_of(model, noters)(*args, **kwargs)
+        noters = noted(model, model._layers, "call", args, kwargs)
         instead: dict[int, Any] = {}
         for layer in model._layers:
             found = self._inner(layer, noters[id(layer)], f"{path}{layer.name}")
@@ -174,7 +180,12 @@ class _Cut:
         if not instead:
             return None
         rest = [one for one in model._layers if id(one) not in instead]
-        return PartedModel(model, _call_of(model, instead), [*instead.values(), *rest])
+        stand_ins = {
+            id(layer): standing_in(layer, fitting(layer, instead[id(layer)], "Keras"))
+            for layer in model._layers
+            if id(layer) in instead
+        }
+        return PartedModel(model, _call_of(model, stand_ins), [*instead.values(), *rest])
 
     def _inner(self, layer: Any, noter: Noter, path: str) -> Any:
         if not noter.calls:
@@ -187,7 +198,7 @@ class _Cut:
             return None
         args, named = example
         kwargs = {name: one for name, one in named.items() if name != "training"}
-        found = self._made(layer, args, kwargs)
+        found = noter.beside() or self._made(layer, args, kwargs)
         if isinstance(found, str):
             return self._rejected(layer, args, kwargs, path, found)
         if not layer.weights:
@@ -198,13 +209,13 @@ class _Cut:
 
 def _call_of(model: Any, instead: Mapping[int, Any]) -> Callable[..., Any]:
     """The `call` of a model that sees other layers in its attributes."""
-    seen = seeing(model, instead, _OWN)
+    seeing = Seeing(model, instead)
     takes_training = "training" in inspect.signature(type(model).call).parameters
 
     def call(*args: Any, training: bool | None = None, **kwargs: Any) -> Any:
         if takes_training:
             kwargs["training"] = training
-        return seen.call(*args, **kwargs)
+        return seeing.call("call", *args, **kwargs)
 
     return call
 

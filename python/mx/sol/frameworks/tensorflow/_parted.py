@@ -10,6 +10,7 @@ import keras
 from keras.src.models.functional import operation_fn
 
 from ._keras import OfOriginal, OptimizedModel, plain
+from ._noting import fitting, own_of_keras
 
 # The values of a call, by the identities of the symbolic tensors that stand for them.
 Values = dict[int, Any]
@@ -72,7 +73,7 @@ class Planned:
 
     def __init__(self, section: Section, model: OptimizedModel) -> None:
         self._taken, self._given = section.ends.kept
-        self.model = model
+        self.model, self._call = model, fitting(section, model, "Keras")
 
     def layers(self) -> list[Any]:
         """The optimized model."""
@@ -80,7 +81,7 @@ class Planned:
 
     def run(self, values: Values, training: bool | None) -> None:
         """Adds what the section gives to the values."""
-        made = self.model([values[id(one)] for one in self._taken], training=training)
+        made = self._call([values[id(one)] for one in self._taken], training=training)
         values.update(zip(map(id, self._given), made, strict=True))
 
 
@@ -119,17 +120,32 @@ class PartedModel(OfOriginal):
         models do themselves."""
         casts = converts and original.autocast
         super().__init__(name=original.name, dtype=original.dtype_policy, autocast=casts)
-        self.original = original  # which Keras finds the weights by
         self._run = run
         self.inside = list(layers)  # whose losses Keras adds
         self.supports_jit = False
         self.built = True
+        self.original = original  # which Keras finds the weights by
 
     def call(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
         """What the original returns."""
         if any(map(has_mask, keras.tree.flatten((args, kwargs)))):
             return self.original(*args, training=training, **kwargs)
         return self._run(*args, training=training, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the original."""
+        if name == "original" or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.original, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute, of the original where that has it."""
+        original = self.__dict__.get("original")
+        is_own = name in self.__dict__ or name in own_of_keras()
+        if original is not None and not is_own and name in vars(original):
+            setattr(original, name, value)
+        else:
+            super().__setattr__(name, value)
 
 
 def first_values(functional: Any, x: Any) -> Values:

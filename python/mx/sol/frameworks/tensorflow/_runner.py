@@ -77,6 +77,18 @@ class Runner(Part):
             outputs = self._as_in_inference(tensors)
         return compiled.source.unflatten(outputs)
 
+    def fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        """Whether it takes these arguments."""
+        compiled = self.compiled
+        try:
+            given = compiled.source.flatten(args, self._mode(kwargs)[1])
+            specs = zip(given, compiled.inputs, strict=True)
+            shapes = [tuple(_checked(x, spec, self._converts).shape) for x, spec in specs]
+            compiled.check(tuple(shapes))
+        except (TypeError, ValueError):
+            return False
+        return True
+
     def _as_in_inference(self, tensors: Sequence[Any]) -> list[Any]:
         if any(map(tf.is_symbolic_tensor, tensors)):
             return self._in_graph(tensors)

@@ -29,8 +29,11 @@ _SEEDS = "seed_generator_state"
 class TensorFlowSource(Source):
     """See Source. The model is traced when its graph is asked for, for inference."""
 
-    def __init__(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        self.model = model
+    def __init__(
+        self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_part: bool = False
+    ) -> None:
+        """`is_part` is whether the framework executes the model where a plan does not do all."""
+        self.model, self._is_part = model, is_part
         # What a call does that does not say whether it is one in training.
         self.is_training = bool(kwargs.get("training"))
         kwargs = {name: one for name, one in kwargs.items() if name != "training"}
@@ -215,6 +218,8 @@ class TensorFlowSource(Source):
     def _noted(self, graph: Graph) -> Graph:
         self.adding_losses = self.traced.losses
         assigned = graph.model.metadata_props.get("mx.assigned")
+        if assigned and self._is_part:
+            raise NotImplementedError(f"{self.name}: assigns to {assigned} in a call")
         if assigned:
             warnings.warn(
                 f"{self.name}: assigns to {assigned} in a call, which the optimized model does not",
