@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import partial
 
 import jax
@@ -405,6 +406,22 @@ def test_functions_of_jax(case, capfd) -> None:
     # Effects keep their order.
     printed = capfd.readouterr().out.split()
     assert printed == ["drawing", "drawn"] * (len(printed) // 2)
+
+
+def test_arguments_of_jax_are_not_kept() -> None:
+    with pytest.warns(sol.SolWarning, match="JAX executes all except"):
+        fast = sol.optimize(partial(network, PARAMS), ROWS, fallback=True)
+    with jax.checking_leaks():
+        jax.jit(fast)(ROWS[:3])
+    rows = ROWS[:5].view(Rows)
+    kept = weakref.ref(rows)
+    fast(rows)
+    del rows
+    assert kept() is None
+
+
+class Rows(np.ndarray):
+    """What can be looked for."""
 
 
 # What goes wrong ------------------------------------------------------------------------------

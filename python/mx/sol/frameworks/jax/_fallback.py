@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -61,6 +62,7 @@ class PartedFunction(PartedMarker):
     ) -> None:
         self._function, self._planned = function, planned
         self._cuts: dict[Hashable, _Cut] = {}
+        self._lock = threading.Lock()
         self.example = self.cut(args, kwargs)
         inner = function
         while isinstance(inner, functools.partial):
@@ -73,10 +75,16 @@ class PartedFunction(PartedMarker):
         key = structure, tuple(map(_spec, leaves))
         found = self._cuts.get(key)
         if found is None:
-            found = _Cut(Traced(self._function, args, kwargs), self._planned)
-            while len(self._cuts) >= _MOST:
-                self._cuts.pop(next(iter(self._cuts)), None)
-            self._cuts[key] = found
+            # Not of the arguments, which it would keep, and whose elements do not matter.
+            traced = Traced(self._function, args, kwargs)
+            for n, spec in zip(traced.positions, traced.specs(traced.shapes()), strict=True):
+                leaves[n] = spec
+            given, named = tree_util.tree_unflatten(structure, leaves)
+            found = _Cut(Traced(self._function, given, named), self._planned)
+            with self._lock:
+                while len(self._cuts) >= _MOST:
+                    del self._cuts[next(iter(self._cuts))]
+                self._cuts[key] = found
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
