@@ -341,6 +341,16 @@ def test_a_sequence_of_another_order() -> None:
         torch.testing.assert_close(fast(x), model(x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_a_module_without_python_code() -> None:
+    traced = torch.jit.trace(nn.Sequential(nn.Linear(8, 8), nn.Tanh()).eval(), torch.ones(4, 8))
+    model, x = nn.Sequential(traced, nn.Linear(8, 4096)).eval(), torch.randn(4, 8)
+    with pytest.warns(sol.SolWarning, match="except the modules 1: module '0': .*ScriptModule"):
+        fast = sol.optimize(model, x, fallback=True)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x), model(x), rtol=1e-4, atol=1e-5)
+
+
 def counts(outer, x):
     outer.count += 1
     outer.drawn += torch.rand(())

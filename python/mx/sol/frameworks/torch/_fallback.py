@@ -94,11 +94,13 @@ class _Cut:
                 self.parts.append(path)
                 return found
             return self._rejected(child, path, found)
+        if isinstance(child, torch.jit.ScriptModule):
+            return child
         # What is never called itself, as a ModuleList, says nothing of those inside.
         return self.inside(child, f"{path}.", "")
 
     def _rejected(self, child: Any, path: str, why: str) -> Any:
-        if child._modules:
+        if child._modules and not isinstance(child, torch.jit.ScriptModule):
             return self.inside(child, f"{path}.", why)
         self.reasons.append(f"module {path!r}: {why}")
         return child

@@ -10,18 +10,19 @@ _QUANTIZED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")
 
 
 def check_module(module: Any) -> None:
-    """Raises TypeError for modules of kinds that have no program of Python, ValueError for those
-    whose parameters are not there."""
+    """Raises TypeError for modules of kinds that have no program of Python, NotImplementedError for
+    those that have one inside, ValueError for those whose parameters are not there."""
     what = f"sol.optimize: {type(module).__name__}"
     for path, one in module.named_modules():
         where = f"the module {path!r} is" if path else "it is"
+        error = NotImplementedError if path else TypeError
         if isinstance(one, torch.jit.ScriptModule):
-            raise TypeError(
+            raise error(
                 f"{what}: {where} a torch.jit.ScriptModule, which has no Python code to follow:"
                 " expected the module that it was made of"
             )
         if type(one).__module__.startswith(_QUANTIZED):
-            raise TypeError(
+            raise error(
                 f"{what}: {where} a {type(one).__name__} with weights that torch.ao has quantized:"
                 " expected modules of floating point; what is quantized can come as an ONNX file"
             )
