@@ -4,6 +4,7 @@
 #   make test    build, then run the tests: C++, Python on the Cython and the ctypes path, accelerators
 #   make test-levels    what depends on the processor, as lesser ones would run it
 #   make test-builds    accelerators/ by other compilers;  make test-operators-on-refacc  operators there
+#   make test-measured  the memory of processes that optimize models, beside what sol.memory tells
 #   make sanitized      build both packages with ASan and UBSan into build/sanitized; then, in it:
 #                       .venv/bin/python tools/run_sanitized.py -m pytest tests/mx
 #   make build   build into the source tree (an editable install)
@@ -26,7 +27,7 @@ CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/lib
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
 .PHONY: demo test test-cpp test-cython test-sol test-ctypes test-accelerators test-operators test-packages \
-	test-builds \
+	test-builds test-measured \
 	test-operators-on-refacc test-levels build sanitized bench bench-models \
 	docs lint format environment clean
 
@@ -56,8 +57,13 @@ PACKAGES := tests/packaging tests/docs
 test-packages: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(PACKAGES)
 
+MEASURED := tests/sol/test_measured_memory.py
 test-sol: build $(BIN)/.tested-with
-	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/sol
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/sol --ignore=$(MEASURED)
+
+# Not of `make test`: what processes take for models, beside what was told, each in one of its own.
+test-measured: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest $(MEASURED)
 
 BUILDS := tests/acc/test_builds.py
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
