@@ -77,6 +77,8 @@ class Runner(Part):
             outputs = self._as_in_inference(tensors)
         return compiled.source.unflatten(outputs)
 
+    # AutoGraph cannot convert all of it, and need not.
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether it takes these arguments."""
         compiled = self.compiled
