@@ -13,6 +13,7 @@ from ..graph import ValueSpec
 from ._compiled import Compiled
 from ._limited import bytes_of_limit, planned
 from ._optimize import parts_of
+from ._training import TrainingPlans
 from .schedule import Memory, bytes_of, training_memory
 
 # More nobody asks for, and shapes have to stay within 63 bits.
@@ -67,16 +68,26 @@ def inference_memory(compiled: Compiled) -> Memory | None:
     return compiled.memory(compiled.example_arrays())
 
 
-def _training_memory(part: Any, function: str, *other: Any) -> Memory | None:
-    """That of a step of training; `other` are a model for other shapes, and these."""
+def plans_of_training(
+    part: Any, function: str, *other: Any
+) -> tuple[TrainingPlans, frozenset[str]]:
+    """See Part.training_plans, for a function of mx.sol, which its errors name. ValueError where no
+    parameter requires a gradient."""
     try:
-        made, state = part.training_plans(*other)
+        plans, state = part.training_plans(*other)
     except NotImplementedError as error:
         raise NotImplementedError(f"sol.{function}: training: {error}") from None
-    if made.backward_graph is None:
+    if plans.backward_graph is None:
         raise ValueError(f"sol.{function}: training: no parameter of the model requires a gradient")
+    return plans, state
+
+
+def _training_memory(part: Any, function: str, *other: Any) -> Memory | None:
+    """That of a step of training; `other` are a model for other shapes, and these."""
+    made, state = plans_of_training(part, function, *other)
     if part.compiled.context.device_type != "cpu":
         return None
+    assert made.graphs is not None
     both = planned(made.graphs, part.compiled.passes, made.stores)
     if both is None:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import numpy as np
 from ._limited import arrays_of
-from ._memory import memory_of_part
+from ._memory import memory_of_part, plans_of_training
 from ._steps import Step, step_lines, steps_of
 from ._training import TrainingPlans
 from .frameworks._gradients import GradientCall
@@ -61,12 +61,7 @@ def rehearsal(part: Any, function: str) -> GradientCall:
     """
     if part.compiled.context.device_type != "cpu":
         raise NotImplementedError(f"sol.{function}: training: only on the CPU")
-    try:
-        plans, _ = part.training_plans()
-    except NotImplementedError as error:
-        raise NotImplementedError(f"sol.{function}: training: {error}") from None
-    if plans.backward_graph is None:
-        raise ValueError(f"sol.{function}: training: no parameter of the model requires a gradient")
+    plans, _ = plans_of_training(part, function)
     return GradientCall(plans, list(arrays_of(plans.forward_graph.inputs, np.ones).values()), ())
 
 
