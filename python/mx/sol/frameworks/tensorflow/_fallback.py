@@ -10,11 +10,11 @@ import keras
 import tensorflow as tf
 from keras.src.models.functional import Functional
 
-from ....graph import GraphError
 from ..._compiled import Compiled
 from .._cut import failing, grouped, reason_of, tell
 from ._keras import OptimizedModel
 from ._noting import (
+    REASONS,
     Noter,
     Seeing,
     fitting,
@@ -26,8 +26,6 @@ from ._noting import (
 from ._parted import Nodes, PartedModel, Planned, Section, Steps, Values, first_values, has_mask
 from ._source import TensorFlowSource
 
-# What keeps a part from being optimized, besides what no graph has.
-_ERRORS = (GraphError, NotImplementedError, TypeError, ValueError, tf.errors.OpError)
 _MASK = "it takes or gives a mask, which no plan does"
 
 
@@ -143,7 +141,7 @@ class _Cut:
     def _made(self, layer: Any, args: Any, kwargs: Any) -> OptimizedModel | str:
         try:
             return OptimizedModel(self._planned(TensorFlowSource(layer, args, kwargs, True)), layer)
-        except _ERRORS as error:
+        except REASONS as error:
             return reason_of(error)
 
     def _apart(self, node: Any, values: Values, path: str, why: str) -> Nodes:

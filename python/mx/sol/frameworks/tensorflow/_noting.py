@@ -13,6 +13,7 @@ import numpy
 import tensorflow as tf
 from tensorflow import nest
 
+from ....graph import GraphError
 from ....importers.tensorflow._trace import is_keras
 from ..._errors import SolWarning
 from .._part import OTHERS
@@ -20,6 +21,8 @@ from .._part import OTHERS
 # What attributes begin with that TensorFlow keeps in a model.
 _TENSORFLOWS = "_self_"
 _NOTHING = object()
+# What keeps a part from being optimized, which its framework executes then.
+REASONS = (GraphError, NotImplementedError, TypeError, ValueError, tf.errors.OpError)
 
 
 class Noter:

@@ -7,15 +7,22 @@ from typing import Any
 
 import tensorflow as tf
 
-from ....graph import GraphError
 from ....importers.tensorflow._trace import is_keras
 from ..._compiled import Compiled
 from .._cut import reason_of, tell
 from ._module import OptimizedModule
-from ._noting import Noter, Seeing, fitting, inside, noted, standing_in, unchanged, without_training
+from ._noting import (
+    REASONS,
+    Noter,
+    Seeing,
+    fitting,
+    inside,
+    noted,
+    standing_in,
+    unchanged,
+    without_training,
+)
 from ._source import TensorFlowSource
-
-_ERRORS = (GraphError, NotImplementedError, TypeError, ValueError, tf.errors.OpError)
 
 
 class PartedModule(tf.Module):  # type: ignore[misc]
@@ -111,7 +118,7 @@ class _Cut:
                 raise NotImplementedError(beside)
             source = TensorFlowSource(model, args, kwargs, is_part=True)
             found = OptimizedModule(self._planned(source), model)
-        except _ERRORS as error:
+        except REASONS as error:
             return self.inside(model, args, kwargs, f"{path}.", reason_of(error))
         if not model.variables:
             return None
