@@ -120,6 +120,9 @@ def for_inference(node: onnx.NodeProto) -> None:
     elif is_of_onnx and len(node.input) == 3 and node.op_type in _ALIKE:
         node.op_type = _ALIKE[node.op_type]
         del node.attribute[:]
+    elif is_of_onnx and node.op_type == "Loop":
+        # Of one with fewer onnx takes the number of states for a huge one.
+        node.input.extend([""] * (2 - len(node.input)))
     for attribute in node.attribute:
         if attribute.HasField("g"):
             del attribute.g.value_info[:]

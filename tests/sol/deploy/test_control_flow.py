@@ -77,6 +77,14 @@ CASES = {
                c = Mul(a, x) }}>""",
         ((X, 3), (X, 0), (X, -1)),
     ),
+    "without a condition and states": Case(
+        "float[2,3] x",
+        "float[4,2,3] s",
+        """n = Constant<value = int64 {4}>() s = Loop (n) <
+             body = b (int64 i, bool k) => (bool q, float[2,3] r) {
+               f = Cast<to = 1>(i) r = Mul(x, f) q = Identity(k) }>""",
+        ((X,),),
+    ),
     "a choice in a loop": Case(
         "float[2,3] x",
         "float[2,3] y",

@@ -19,7 +19,8 @@ def _if(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any
 
 def _loop(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any]:
     body = attributes["body"]
-    most, condition, *state = inputs
+    most, condition = (*inputs[:2], None, None)[:2]
+    state = inputs[2:]
     count = None if most is None else int(numpy.asarray(most))
     going = condition is None or bool(numpy.asarray(condition))
     stacked: list[list[Any]] = [[] for _ in body.outputs[1 + len(state) :]]

@@ -165,7 +165,8 @@ class _Turns:
 
 
 def _loop(writing: _Writing, body: Any) -> list[Value]:
-    most, going, *states = writing.inputs
+    most, going = (*writing.inputs[:2], None, None)[:2]
+    states = writing.inputs[2:]
     if most is not None and most.constant is not None:
         count: int | None = max(int(most.constant.reshape(-1)[0]), 0)
     else:
