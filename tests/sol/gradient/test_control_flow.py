@@ -1,16 +1,22 @@
-"""Gradients of If, Loop and Scan against torch."""
+"""Gradients of If, Loop and Scan against torch, and of operators inside of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy
+import onnx
 import onnx.parser
+import onnx_ir
 import pytest
+from onnx import helper
 
-from mx.graph import load
+from mx.graph import Graph, load
+from mx.sol.gradient import coverage
+from mx.sol.gradient._rules import EXPANSIONS
 
-from .test_rules import gradients
+from .cases import CASES
+from .test_rules import gradients, trained, weights_of, wrt_of
 
 torch = pytest.importorskip("torch")
 
@@ -115,3 +121,73 @@ def test_torch(text: str, function: Any, first: dict[str, Any]) -> None:
         if name in grads:
             wanted = torch.zeros_like(value) if value.grad is None else value.grad
             numpy.testing.assert_allclose(grads[name], wanted.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def _body(graph: onnx.GraphProto, prefix: str) -> onnx.GraphProto:
+    """The node of a case as a graph that reads the inputs from around it."""
+    made = helper.make_graph([], prefix, [], [])
+    for node in graph.node:
+        made.node.add().CopyFrom(node)
+        made.node[-1].output[:] = [name and prefix + name for name in node.output]
+    for value in graph.output:
+        made.output.add().CopyFrom(value)
+        made.output[-1].name = prefix + value.name
+    return made
+
+
+def _value(name: str, dtype: int) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, [])
+
+
+def _in_branch(graph: onnx.GraphProto, outputs: list[str]) -> onnx.NodeProto:
+    branches = {f"{one}_branch": _body(graph, one) for one in ("then", "else")}
+    return helper.make_node("If", ["chosen"], outputs, **branches)
+
+
+def _in_loop(graph: onnx.GraphProto, outputs: list[str]) -> onnx.NodeProto:
+    body = _body(graph, "body")
+    body.node.append(helper.make_node("Identity", ["going"], ["on"]))
+    body.output.insert(0, _value("on", onnx.TensorProto.BOOL))
+    body.input.extend(
+        [_value("step", onnx.TensorProto.INT64), _value("going", onnx.TensorProto.BOOL)]
+    )
+    return helper.make_node("Loop", ["chosen"], outputs, body=body)
+
+
+# Those without a rule of their own: they are replaced before a graph is differentiated. Of what
+# some are short for, shapes are not known inside of another node.
+_UNKNOWN = {"RotaryEmbedding", "LSTM", "GRU", "RNN", "LinearAttention"}
+_REPLACED = {*EXPANSIONS, *coverage()["body"]} - _UNKNOWN
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name in _REPLACED])
+@pytest.mark.parametrize(
+    ("inside", "chosen", "weights"), [(_in_branch, True, None), (_in_loop, 2, (1, 2))]
+)
+def test_operators_inside(inside, chosen, weights, name) -> None:
+    case = CASES[name]
+    dy = weights_of(case, trained(name).forward)
+    _, wanted = trained(name).gradients(case.feeds(), dy)
+    proto = onnx_ir.to_proto(case.graph().model)
+    outer = proto.graph
+    node = inside(outer, [one.name for one in outer.output])
+    kind = onnx.TensorProto.BOOL if weights is None else onnx.TensorProto.INT64
+    outputs = [
+        helper.make_tensor_value_info(one.name, one.type.tensor_type.elem_type, None)
+        for one in outer.output
+    ]
+    inputs = [_value("chosen", kind), *outer.input]
+    made = helper.make_graph([node], "case", inputs, outputs, list(outer.initializer))
+    graph = Graph(
+        onnx_ir.from_proto(
+            helper.make_model(made, opset_imports=list(proto.opset_import), ir_version=10)
+        )
+    )
+    graph.infer()
+    if weights is not None:
+        dy = {key: numpy.stack([one * array for one in weights]) for key, array in dy.items()}
+    feeds = {"chosen": numpy.array(chosen), **case.feeds()}
+    _, grads = gradients(graph, feeds, wrt_of(case), dy)
+    for key in wrt_of(case):
+        total = wanted[key] * sum(weights or (1,))
+        numpy.testing.assert_allclose(grads[key], total, rtol=1e-5, atol=3e-6)

@@ -37,6 +37,7 @@ class Copy:
                 num_outputs=len(node.outputs),
                 metadata_props=dict(node.metadata_props),
             )
+            made.meta.update(node.meta)
             self._add(made, node.outputs)
 
     def _attribute(self, attribute: ir.Attr) -> ir.Attr:

@@ -22,6 +22,15 @@ from ._rules import (
 from ._writer import Writer, is_float
 
 
+def graphs_in(node: ir.Node) -> list[ir.Graph]:
+    """The branches or the body of a node."""
+    return [
+        attribute.as_graph()
+        for attribute in node.attributes.values()
+        if attribute.type == ir.AttributeType.GRAPH
+    ]
+
+
 def depending(nodes: Iterable[ir.Node], sources: Iterable[ir.Value]) -> set[ir.Value]:
     """The values with derivatives by one of the sources; these are among them."""
     found = set(sources)

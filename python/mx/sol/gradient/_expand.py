@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from ...graph import Graph
+from ...graph import Graph, GraphError
 from ...graph._spec import dims_of, dtype_of
 from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
@@ -14,10 +14,10 @@ from ...graph.lowering._value import Declined as NoBody
 from ...graph.lowering._value import Value
 from ...importers._builder import Names
 from ._copies import Copy, let_go
-from ._differentiate import depending, is_empty, leading, no_gradient
+from ._differentiate import depending, graphs_in, is_empty, leading, no_gradient
 from ._masked_rows import unmask
 from ._rules import EXPANSIONS, GRAPH_RULES, RULES, WITHOUT, Call, Declined, LeftToBody, name_of
-from ._writer import Writer
+from ._writer import Writer, is_float
 
 # How often what a node is short for is looked at again.
 _MOST = 6
@@ -25,20 +25,37 @@ _MOST = 6
 
 def expand(graph: Graph, names: Names, wrt: Sequence[ir.Value]) -> None:
     """Replaces nodes that gradients go through and that have no rule, in place."""
-    inside = graph.model.graph
     done: set[ir.Node] = set()
     for _ in range(_MOST):
-        nodes = list(inside)
-        active = depending(nodes, wrt)
-        path = active & leading(nodes, inside.outputs)
-        changed = False
-        for node in nodes:
-            if node not in done and not path.isdisjoint(node.outputs):
-                done.add(node)
-                changed |= _replace(graph, names, node, active)
-        if not changed:
+        if not _expand_in(graph.model.graph, graph, names, set(wrt), done):
             return
         graph.infer()
+
+
+def _expand_in(
+    inside: ir.Graph, graph: Graph, names: Names, sources: set[ir.Value], done: set[ir.Node]
+) -> bool:
+    """Replaces nodes of the graph, or of one inside of it; returns whether there were any."""
+    nodes = list(inside)
+    active = depending(nodes, sources)
+    path = active & leading(nodes, inside.outputs)
+    is_changed = False
+    for node in nodes:
+        if path.isdisjoint(node.outputs):
+            continue
+        for inner in graphs_in(node):
+            given = active | {value for value in inner.inputs if is_float(value)}
+            is_changed |= _expand_in(inner, graph, names, given, done)
+        if node in done:
+            continue
+        done.add(node)
+        try:
+            is_changed |= _replace(graph, names, node, active)
+        except GraphError:
+            # Whether gradients go through it is known better when the inside is differentiated.
+            if inside is graph.model.graph:
+                raise
+    return is_changed
 
 
 def _replace(graph: Graph, names: Names, node: ir.Node, active: set[ir.Value]) -> bool:
@@ -66,10 +83,12 @@ def _replace(graph: Graph, names: Names, node: ir.Node, active: set[ir.Value]) -
         return False
     else:
         outputs = _by_body(graph, to, node, "there is no rule for it")
+    inside = node.graph
+    assert isinstance(inside, ir.Graph)
     for one in list(written):
         written.remove(one)
-        graph.model.graph.insert_before(node, one)
-    _take_over(graph.model.graph, node, outputs)
+        inside.insert_before(node, one)
+    _take_over(inside, node, outputs)
     return True
 
 

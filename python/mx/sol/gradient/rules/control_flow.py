@@ -11,19 +11,11 @@ import onnx_ir as ir
 
 from ....graph.lowering._node import used_by
 from .._copies import Copy, give, writer_inside
-from .._differentiate import differentiate
+from .._differentiate import differentiate, graphs_in
 from .._rules import GRAPH_RULES, Call
 from .._writer import Writer, is_float
 
 Pairs = list[tuple[ir.Value, ir.Value]]
-
-
-def _inside(node: ir.Node) -> list[ir.Graph]:
-    return [
-        attribute.as_graph()
-        for attribute in node.attributes.values()
-        if attribute.type == ir.AttributeType.GRAPH
-    ]
 
 
 def _own(graph: ir.Graph) -> set[ir.Value]:
@@ -31,7 +23,7 @@ def _own(graph: ir.Graph) -> set[ir.Value]:
     found = {*graph.inputs, *graph.initializers.values()}
     for node in graph:
         found.update(node.outputs)
-        for inner in _inside(node):
+        for inner in graphs_in(node):
             found |= _own(inner)
     return found
 
@@ -39,7 +31,7 @@ def _own(graph: ir.Graph) -> set[ir.Value]:
 def captured(node: ir.Node, active: set[ir.Value]) -> list[ir.Value]:
     """The values around a node that graphs in it read, and that have derivatives."""
     found: dict[ir.Value, None] = {}
-    for graph in _inside(node):
+    for graph in graphs_in(node):
         own = _own(graph)
         for inner in graph:
             found.update(dict.fromkeys(value for value in used_by(inner) if value not in own))
