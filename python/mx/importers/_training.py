@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DOMAIN = "mxffi.sol"
 # The input of a graph from which all its random elements follow.
 SEED = "seed"
+# What a node of ONNX says whose layer is the same in training (""), or what it cannot have then.
+IN_TRAINING = "mx.in_training"
 
 
 class Training:

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 import numpy
-import onnx_ir
 
 from .. import numpy as np
 from ..context import Context, cpu
@@ -24,6 +23,7 @@ from ._version import KeptPlan, Version
 from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
 from .frameworks._framework import Weight
+from .frameworks._weights import weights_of
 from .passes import PASSES, Removed, run
 from .schedule import Memory, memory_of
 from .tuning import Choices, Tuner, Tuning, tune
@@ -33,12 +33,6 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 # Shapes, and versions of their own, that are kept; of more the oldest go.
 _MOST = 64
-# Inputs of operators that the graph of a gradient depends on: which item of a sequence is read, how
-# long parts are, how much surrounds a tensor.
-_DECIDING = {
-    ("Pad", 1), ("Pad", 3),
-    ("SequenceAt", 1), ("SequenceErase", 1), ("SequenceInsert", 2), ("SplitToSequence", 1),
-}  # fmt: skip
 
 
 class Compiled:
@@ -440,10 +434,10 @@ class Compiled:
         """
         now, frozen = self.holder.weights() or {}, self.source.frozen()
         found = {}
-        for name, value in self._parsed.graph.model.graph.initializers.items():
+        for name, value in weights_of(self._parsed.graph).items():
             role = value.metadata_props.get("mx.role")
             tensor = now.get(name, value.const_value)
-            if tensor is None or role == "constant" or _decides_graph(value):
+            if tensor is None:
                 continue
             is_number = tensor.dtype.is_floating_point() and tensor.shape.rank()
             found[name] = (tensor, bool(role is None and is_number and name not in frozen))
@@ -502,11 +496,6 @@ class Compiled:
         else:
             why = f"{numbered} may vary, if `vdims` of sol.optimize says so"
         raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
-
-
-def _decides_graph(weight: onnx_ir.Value) -> bool:
-    """Whether another content of a weight makes another graph of a gradient."""
-    return any((use.node.op_type, use.idx) in _DECIDING for use in weight.uses())
 
 
 def _make_room(kept: dict[Any, Any]) -> None:

@@ -103,12 +103,13 @@ def optimize(
 
     def planned(parsed: Source) -> Compiled:
         source = conventions.applied(parsed)
-        if target is not reader or source is not parsed:
+        is_other = target is not reader or source is not parsed
+        if is_other:
             parsed.execute_elsewhere()
         chosen = with_batch_size(source, vdims, batch_size)
         compiled = Compiled(source, chosen, context, passes)
-        keeps = target.executes_training() and parsed.has_modes
-        if parsed.changes and not keeps and (target is not reader or source is not parsed):
+        keeps = target.executes_training()
+        if parsed.changes and is_other and not (keeps and parsed.has_modes):
             raise NotImplementedError(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
                 f" {', '.join(parsed.changes)} in a call, which models for {target.name} do not"

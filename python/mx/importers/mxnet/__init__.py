@@ -3,13 +3,14 @@
 `mx.sym` and `mx.model` are what users have of it.
 """
 
-from .conversion import convert, make_graph, only_in_training, to_onnx
+from .conversion import convert, draws_in_training, make_graph, only_in_training, to_onnx
 from .exporting import from_graph
 from .params import load_arrays, load_params, save_arrays, save_params
 from .symbol_json import read_json, write_json
 
 __all__ = [
     "convert",
+    "draws_in_training",
     "from_graph",
     "load_arrays",
     "load_params",

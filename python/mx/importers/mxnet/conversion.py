@@ -158,7 +158,7 @@ def _as_outputs(values: Sequence[ir.Value], nodes: list[ir.Node], names: _Names)
 def to_onnx(graph: Graph, stops: bool = False) -> Graph:
     """A graph of ONNX's operators out of one of MXNet's nodes; other nodes stay as they are.
 
-    With `stops` what ends gradients is a node of the domain mxffi.sol.
+    With `stops` what ends gradients is a node of the domain mxffi.sol, and dropout one of ONNX.
 
     GraphError names the node where an operator has no rule, where its rule has to know more of the
     shapes, or where something contradicts it.
@@ -309,4 +309,19 @@ def only_in_training(heads: Sequence[ir.Value]) -> set[str]:
     return unread - read - {str(head.name) for head in heads}
 
 
-__all__ = ["convert", "make_graph", "only_in_training", "to_onnx"]
+def draws_in_training(heads: Sequence[ir.Value]) -> bool:
+    """Whether training drops elements, which inference does not."""
+    for node in in_order(heads):
+        operator = operator_of(node) if isinstance(node, ir.Node) else None
+        if (
+            isinstance(node, ir.Node)
+            and operator is not None
+            and operator.name in ("Dropout", "RNN")
+        ):
+            parameters = parse(node, operator)
+            if parameters.p > 0 and getattr(parameters, "mode", "") != "always":
+                return True
+    return False
+
+
+__all__ = ["convert", "draws_in_training", "make_graph", "only_in_training", "to_onnx"]

@@ -100,7 +100,8 @@ class Expansion:
         inputs: Sequence[ir.Value],
         stops: bool = False,
     ) -> None:
-        # Whether what ends gradients is a node of the domain mxffi.sol.
+        # Whether what ends gradients is a node of the domain mxffi.sol, and what only training does
+        # one of ONNX, which does nothing in inference.
         self.stops = stops
         self.operator, self.node = operator, node
         self.p = parameters
@@ -140,6 +141,12 @@ class Expansion:
         made.type, made.shape = value.type, value.shape
         self.nodes.append(node)
         return made
+
+    def drop(self, value: ir.Value, ratio: float) -> ir.Value:
+        """The value, of which training drops elements."""
+        if not self.stops or ratio <= 0:
+            return value
+        return self.op("Dropout", value, self.constant(ratio, ir.DataType.FLOAT))
 
     def constant(self, value: Any, dtype: ir.DataType | str) -> ir.Value:
         """A constant of a data type."""

@@ -55,7 +55,7 @@ class ConventionSource(Source):
     def __init__(self, source: Source, layout: str | None, dtype: str | None) -> None:
         self._source, self._layout, self._dtype = source, layout, dtype
         self.name, self.layout = source.name, layout or source.layout
-        self.changes, self.has_modes = source.changes, source.has_modes
+        self.changes = source.changes
         self.example = None
         if source.example is not None:
             self.example = [self._converted(array) for array in source.example]
@@ -124,6 +124,11 @@ class ConventionSource(Source):
         count = len(form.graph.outputs) - len(form.writes) - form.num_losses
         return replace(form, graph=self._around(form.graph, len(axes), count))
 
+    @property
+    def has_modes(self) -> bool:
+        """See Source."""
+        return self._source.has_modes
+
     def weights_of_training(self) -> Mapping[str, Weight]:
         """See Source."""
         return self._source.weights_of_training()
@@ -191,10 +196,6 @@ class ConventionSource(Source):
         if self._dtype is not None:
             result.type = onnx_ir.TensorType(_DTYPES[self._dtype])
         graph.outputs[number] = result
-
-    def differs_in_training(self) -> bool:
-        """See Source."""
-        return self._source.differs_in_training()
 
     def base(self) -> Source:
         """See Source."""

@@ -80,8 +80,11 @@ class Source(Holder, ABC):
     layout: str = "NCHW"
     # Whether the example is a call in training.
     is_training: bool = False
-    # Whether `parse_for_training` tells what the model does in training.
-    has_modes: bool = False
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether `parse_for_training` tells what the model does in training."""
+        return False
 
     @abstractmethod
     def dimensions(self) -> Dimensions:
@@ -138,10 +141,6 @@ class Source(Holder, ABC):
         that it had then, from all others, in other processes, too; None where that is not known,
         or weights are others now."""
         return None
-
-    def differs_in_training(self) -> bool:
-        """Whether layers do something else in training: batch normalization and dropout."""
-        return False
 
     def base(self) -> Source:
         """What a model was parsed to before conventions of others were applied: itself here."""

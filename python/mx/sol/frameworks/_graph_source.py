@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -13,7 +14,10 @@ from ...cache import _secret
 from ...graph import Graph
 from ..dims import Choice, Dimensions, Shape
 from ..dims._dimensions import numbered
-from ._framework import Parsed, Source
+from ._framework import InTraining, Parsed, Source
+from ._training_form import has_modes, in_training, statistics_of
+
+Axes = Sequence[int | str | None]
 
 
 class GraphSource(Source):
@@ -148,10 +152,25 @@ class GraphSource(Source):
         text = json.dumps(["mx.sol.graph 1", unread.structure, hashes, example])
         return hashlib.sha256(text.encode()).hexdigest()[:40]
 
-    def differs_in_training(self) -> bool:
+    @functools.cached_property
+    def has_modes(self) -> bool:
+        """See Source. A graph that was kept is not read before somebody asks."""
+        return has_modes(self.graph)
+
+    def parse_for_training(self, axes: Sequence[Axes], training: bool = True) -> InTraining:
         """See Source."""
-        nodes = self.graph.model.graph.all_nodes()
-        return any(node.op_type in ("BatchNormalization", "Dropout") for node in nodes)
+        return in_training(self._parse_axes(axes), training)
+
+    def _parse_axes(self, axes: Sequence[Axes]) -> Graph:
+        """The graph for inputs of these axes."""
+        bound = self.graph.copy()
+        pairs = zip(bound.inputs, axes, strict=True)
+        bound.infer({spec.name: merged(one, spec.shape) for spec, one in pairs})
+        return bound
+
+    def frozen(self) -> Collection[str]:
+        """The statistics of batch normalization."""
+        return statistics_of(self.graph)
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """Inputs by position, then by name."""
@@ -172,6 +191,16 @@ class GraphSource(Source):
     def unflatten(self, outputs: Sequence[Any]) -> Any:
         """The output, or a list of those where there are several."""
         return outputs[0] if len(outputs) == 1 else list(outputs)
+
+
+def merged(axes: Axes, known: Axes | None) -> list[int | str]:
+    """The extents of an input, where they are known, else the names that a graph has for them."""
+    if known is None:
+        known = axes
+    return [
+        one if isinstance(one, int) else other or one or "unknown"
+        for one, other in zip(axes, known, strict=True)
+    ]
 
 
 def _number(extent: int | str) -> int | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from ...graph import Graph, GraphError
 from .._compiled import Compiled
-from .._errors import SolWarning
-from ._framework import InTraining, Source
+from ._framework import InTraining
 from ._gradients import Gradients
 
 Axes = Sequence[Sequence[int | str | None]]
@@ -72,15 +70,4 @@ def check_losses(mode: InMode) -> None:
         raise GraphError(
             f"{mode.source.name}: {', '.join(mode.form.adding_losses)}: losses that layers add in a"
             " call (add_loss, activity_regularizer) are for models that come back in Keras"
-        )
-
-
-def warn_of_inference(source: Source) -> None:
-    """A SolWarning where layers do in training what they do in inference."""
-    if source.differs_in_training():
-        warnings.warn(
-            f"{source.name}: in training its layers do what they do in inference: dropout nothing,"
-            " and batch normalization keeps its statistics",
-            SolWarning,
-            stacklevel=6,
         )

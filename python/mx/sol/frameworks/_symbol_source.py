@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import numpy
 
 from ...graph import Graph, GraphError
-from ...importers.mxnet import convert, only_in_training
+from ...importers.mxnet import convert, draws_in_training, only_in_training
 from ...symbol import Symbol
 from ..dims import Choice, Dimensions
 from ._framework import Parsed
-from ._graph_source import GraphSource
+from ._graph_source import Axes, GraphSource, merged
 
 Shapes = Sequence[tuple[int | str, ...]]
 
@@ -99,6 +100,17 @@ class SymbolSource(GraphSource):
     def parse_for(self, shapes: Shapes) -> Graph:
         """The symbol converted for these shapes."""
         return self._convert(dict(zip(self.names, shapes, strict=True)))
+
+    @functools.cached_property
+    def has_modes(self) -> bool:
+        """See Source. The graph of inference has no dropout."""
+        return draws_in_training(self._heads) or super().has_modes
+
+    def _parse_axes(self, axes: Sequence[Axes]) -> Graph:
+        """See GraphSource: the symbol converted with what only training does."""
+        own = [spec.shape or () for spec in self._with_dimensions().graph.inputs]
+        shapes = [tuple(merged(*pair)) for pair in zip(axes, own, strict=True)]
+        return self._convert(dict(zip(self.names, shapes, strict=True)), stops=True)
 
     def parse_for_gradients(self, shapes: Shapes) -> Graph:
         """The same with nodes where the symbol ends gradients."""

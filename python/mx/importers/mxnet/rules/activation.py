@@ -97,7 +97,14 @@ def dropout(x: Expansion) -> tuple[ir.Value, ...]:
             raise x.error("expected no axes in mode 'always': ONNX drops single elements")
         ratio, training = x.number(x.p.p, data), x.constant(True, ir.DataType.BOOL)
         return (x.op("Dropout", data, ratio, training),)
-    return (x.op("Identity", data),)
+    if x.stops and x.p.axes and x.p.p > 0:
+        # Along these axes all elements are dropped, or none.
+        axes = {x.axis(axis, data) for axis in x.p.axes}
+        rank = x.rank(data)
+        is_one = x.constant([axis in axes for axis in range(rank)], ir.DataType.BOOL)
+        shape = x.op("Where", is_one, x.ints(*[1] * rank), x.op("Shape", data))
+        return (x.op("Mul", data, x.drop(x.op("Expand", x.number(1, data), shape), x.p.p)),)
+    return (x.op("Identity", x.drop(data, x.p.p)),)
 
 
 def _scaled(x: Expansion, data: ir.Value) -> ir.Value:

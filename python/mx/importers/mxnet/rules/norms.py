@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from ..._training import IN_TRAINING
 from ..expansion import Expansion, set_shape
 from ..table import Parameters, Shape, optional, register, required
 
@@ -61,7 +62,18 @@ def batch_norm(x: Expansion) -> tuple[ir.Value, ...]:
         axes = _swapped(x.rank(data), 1, axis) if axis != 1 else None
     if axes:
         data = x.transpose(data, axes)
-    out = x.op("BatchNormalization", data, gamma, beta, mean, variance, epsilon=x.p.eps)
+    out = x.op(
+        "BatchNormalization",
+        *(data, gamma, beta, mean, variance),
+        epsilon=x.p.eps,
+        momentum=x.p.momentum,
+    )
+    node = out.producer()
+    assert node is not None
+    if x.p.use_global_stats:
+        node.metadata_props[IN_TRAINING] = ""
+    elif x.p.output_mean_var:
+        node.metadata_props[IN_TRAINING] = "expected output_mean_var=False"
     if axes:
         out = x.transpose(out, axes)
     if not x.p.output_mean_var:

@@ -226,6 +226,8 @@ def rnn(x: Expansion) -> Sequence[ir.Value]:
             **more,
         )
         data = x.reshape(x.transpose(out, [0, 2, 1, 3]), [0, 0, directions * h])
+        if i + 1 < p.num_layers:
+            data = x.drop(data, p.p)
         states.append(last)
     if not p.state_outputs:
         return [data]

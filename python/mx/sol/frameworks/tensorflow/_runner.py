@@ -15,7 +15,7 @@ from tensorflow.python.eager.record import could_possibly_record, stop_recording
 from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from .._gradients import Gradients
-from .._in_mode import InMode, check_losses, warn_of_inference
+from .._in_mode import InMode, check_losses
 from .._part import Part
 from ._arrays import dense, eager, tensor_of, without_second
 from ._source import TensorFlowSource
@@ -52,7 +52,6 @@ class Runner(Part):
         super().__init__(compiled)
         self._converts = converts
         self._accepts_mode, self._add_loss = accepts_mode, add_loss
-        self._has_warned = False
         self._in_training: dict[tuple[Any, ...], Trained] = {}
         self._lock = threading.Lock()
         # In the order of names.
@@ -122,9 +121,6 @@ class Runner(Part):
         """The outputs in training, or in inference with the losses that layers add."""
         source = self.compiled.source
         if not source.has_modes:
-            if not self._has_warned:
-                self._has_warned = True
-                warn_of_inference(source)
             return self._as_in_inference(tensors)
         is_symbolic = any(map(tf.is_symbolic_tensor, tensors))
         axes = [

@@ -39,7 +39,6 @@ class TensorFlowSource(Source):
         kwargs = {name: one for name, one in kwargs.items() if name != "training"}
         self.traced = Traced(model, args, kwargs)
         self.name = self.traced.name
-        self.has_modes = self.traced.takes_training
         self.layout = "NHWC"
         if is_keras(model):
             import keras
@@ -55,6 +54,11 @@ class TensorFlowSource(Source):
         self.adding_losses: list[str] = []
 
     # -- graphs --
+
+    @property
+    def has_modes(self) -> bool:
+        """See Source."""
+        return self.traced.takes_training
 
     def dimensions(self) -> Dimensions:
         """The axes that a Keras model leaves open, the first axes of the inputs of others."""
@@ -158,13 +162,6 @@ class TensorFlowSource(Source):
             return set()
         trained = {id(one.value) for one in self.model.variables if one.trainable}
         return {name for name, one in self.traced.variables().items() if id(one) not in trained}
-
-    def differs_in_training(self) -> bool:
-        """See Source."""
-        if not is_keras(self.model):
-            return self.traced.takes_training
-        layers = self.model._flatten_layers()
-        return any(hasattr(one, "seed_generator") or hasattr(one, "moving_mean") for one in layers)
 
     def modes(self) -> tuple[bool, ...]:
         """What decides what layers do in training: whether variables and layers are trained."""

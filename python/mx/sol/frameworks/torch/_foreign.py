@@ -15,7 +15,7 @@ from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from .._framework import Holder, Weight
 from .._gradients import Gradients
-from .._in_mode import InMode, check_losses, warn_of_inference
+from .._in_mode import InMode, check_losses
 from .._part import Part
 from ._second import without_second
 from ._seeds import draw_seed
@@ -50,7 +50,6 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         self._gradients = Gradients(compiled, self._of_inference)
         self._in_modes: dict[tuple[bool, ...], InMode] = {}
         self._lock = threading.Lock()  # of these
-        self._has_warned = False
         self.train(compiled.source.base().is_training)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -60,11 +59,8 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
         check_surroundings(source.name)
         given = source.flatten(args, kwargs)
         tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
-        if source.has_modes and (self.training or source.base().changes):
+        if (self.training or source.base().changes) and source.has_modes:
             return source.unflatten(self._in_mode(tensors))
-        if self.training and not self._has_warned:
-            self._has_warned = True
-            warn_of_inference(source)
         if self._state.has_changed():
             compiled.refresh()
         if self._records(tensors):

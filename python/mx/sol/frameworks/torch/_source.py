@@ -29,7 +29,6 @@ class TorchSource(Source):
     """See Source. The module is exported when its graph is asked for, in eval mode."""
 
     example: list[Any]
-    has_modes = True
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         check_module(module)
@@ -61,6 +60,11 @@ class TorchSource(Source):
         self._own_modes = False
 
     # -- graphs --
+
+    @property
+    def has_modes(self) -> bool:
+        """See Source."""
+        return True
 
     def dimensions(self) -> Dimensions:
         """What torch.export finds when all dimensions may vary. It exports the module for that."""
@@ -226,11 +230,6 @@ class TorchSource(Source):
         self.state.look()
 
     # -- arguments --
-
-    def differs_in_training(self) -> bool:
-        """See Source."""
-        kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
-        return any(isinstance(one, kinds) for one in self.module.modules())
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The tensors among the arguments; the others have to be as in the example."""
