@@ -3,11 +3,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef void body_function(void* task, int thread, int64_t begin, int64_t end);
 
 /* How often a thread looks for work before it sleeps: some microseconds. */
-enum { LOOKS = 4000 };
+enum { LOOKS = 4000, LINE = 64 };
 
 typedef struct {
   pool* pool;
@@ -20,11 +21,12 @@ struct pool {
   worker* workers; /* without the caller's thread */
   body_function* body;
   void* task;
-  int64_t tiles, part;
-  atomic_int_fast64_t next;     /* the first tile that nobody has */
-  atomic_int working;           /* workers that have not finished the run */
-  atomic_uint_fast64_t runs;    /* how many were begun */
-  atomic_int sleeping, is_over; /* workers that wait for `wake` */
+  int64_t tiles, parts; /* of this run, which does not end before all parts are done */
+  /* Each in a cache line of its own, as threads look at them while others write the others. */
+  _Alignas(LINE) atomic_int_fast64_t left; /* parts that nobody has taken; below 0: who came late */
+  _Alignas(LINE) atomic_int_fast64_t done; /* parts */
+  _Alignas(LINE) atomic_uint_fast64_t runs; /* how many were begun */
+  atomic_int sleeping, is_over;             /* workers that wait for `wake` */
   pthread_mutex_t lock;
   pthread_cond_t wake;
 };
@@ -39,16 +41,19 @@ static void pause_a_moment(void) {
 
 static void take_parts(pool* p, int thread) {
   for (;;) {
-    const int64_t begin = atomic_fetch_add(&p->next, p->part);
-    if (begin >= p->tiles) return;
-    const int64_t end = begin + p->part < p->tiles ? begin + p->part : p->tiles;
-    p->body(p->task, thread, begin, end);
+    const int64_t left = atomic_fetch_sub(&p->left, 1);
+    if (left <= 0) return;
+    const int64_t part = p->parts - left;
+    p->body(p->task, thread, p->tiles * part / p->parts, p->tiles * (part + 1) / p->parts);
+    atomic_fetch_add(&p->done, 1);
   }
 }
 
-static void wait_for_run(pool* p, uint_fast64_t seen) {
+/* Waits for another run than the one that was seen last, and returns its number. */
+static uint_fast64_t wait_for_run(pool* p, uint_fast64_t seen) {
   for (int i = 0; i < LOOKS; ++i) {
-    if (atomic_load(&p->runs) != seen) return;
+    const uint_fast64_t now = atomic_load(&p->runs);
+    if (now != seen) return now;
     pause_a_moment();
   }
   pthread_mutex_lock(&p->lock);
@@ -56,21 +61,20 @@ static void wait_for_run(pool* p, uint_fast64_t seen) {
   while (atomic_load(&p->runs) == seen) pthread_cond_wait(&p->wake, &p->lock);
   atomic_fetch_sub(&p->sleeping, 1);
   pthread_mutex_unlock(&p->lock);
+  return atomic_load(&p->runs);
 }
 
 static void* work(void* data) {
   const worker* self = data;
   pool* p = self->pool;
-  for (uint_fast64_t seen = 0;; ++seen) {
-    wait_for_run(p, seen);
+  for (uint_fast64_t seen = 0;;) {
+    seen = wait_for_run(p, seen);
     if (atomic_load(&p->is_over)) return NULL;
     take_parts(p, self->number);
-    atomic_fetch_sub(&p->working, 1);
   }
 }
 
 static void begin_run(pool* p) {
-  atomic_store(&p->working, p->threads - 1);
   atomic_fetch_add(&p->runs, 1);
   if (atomic_load(&p->sleeping) == 0) return;
   pthread_mutex_lock(&p->lock);
@@ -83,16 +87,18 @@ void pool_run(void* data, body_function* body, void* task, int64_t tiles) {
   p->body = body;
   p->task = task;
   p->tiles = tiles;
-  p->part = tiles / (8 * p->threads) + 1;
-  atomic_store(&p->next, 0);
+  p->parts = tiles < 8 * p->threads ? tiles : 8 * p->threads;
+  atomic_store(&p->done, 0);
+  atomic_store(&p->left, p->parts);
   begin_run(p);
   take_parts(p, 0);
-  while (atomic_load(&p->working) > 0) pause_a_moment();
+  while (atomic_load(&p->done) < p->parts) pause_a_moment();
 }
 
 pool* pool_start(int threads) {
-  pool* p = calloc(1, sizeof *p);
+  pool* p = aligned_alloc(LINE, sizeof *p);
   if (p == NULL) return NULL;
+  memset(p, 0, sizeof *p);
   p->workers = calloc((size_t)threads, sizeof *p->workers);
   p->threads = 1;
   pthread_mutex_init(&p->lock, NULL);
