@@ -81,8 +81,8 @@ SECTIONS = (
     (
         "Deployed as C",
         "models.deployed",
-        ("--threads", "1", "--seconds", "2"),
-        ("--model", "mlp", "--threads", "1", "--batch", "1", "--seconds", "0.1"),
+        ("--threads", "2", "--seconds", "2"),
+        ("--model", "mlp", "--threads", "2", "--batch", "1", "--seconds", "0.1"),
     ),
     ("Generated code", "gen", (), ("--case", "gelu", "--seconds", "0.1")),
     (

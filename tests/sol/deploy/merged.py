@@ -16,7 +16,7 @@ from mx.sol.deployments._program import Program
 from mx.sol.deployments._source import source
 from mx.sol.deployments._weights import file_bytes
 
-from .loaded import Array, aligned, pointer
+from .loaded import Array, Pool, aligned, pointer
 
 
 def merged_source(programs: Sequence[Program], target: Target) -> tuple[Program, Interface, str]:
@@ -46,15 +46,17 @@ class Merged:
         flags = ("-std=gnu11", optimized, "-Wall", "-Werror")
         self._library = jits.compiled(text, target, flags, about="tests")
 
-    def call(self, inputs: Sequence[Array]) -> list[Array]:
+    def call(self, inputs: Sequence[Array], pool: Pool | None = None) -> list[Array]:
         """All outputs, for all inputs."""
         outputs = [numpy.full(one.shape, 77, one.dtype) for one in self.program.outputs]
         weights = aligned(file_bytes(self.program))
-        arena = numpy.full(self._interface.arena_bytes, 0xFF, "uint8")
+        more = 0 if pool is None else (pool.threads - 1) * self._interface.thread_bytes
+        arena = numpy.full(self._interface.arena_bytes + more, 0xFF, "uint8")
         given = [numpy.array(one, order="C") for one in inputs]
         pointers = [pointer(one) for one in (*given, *outputs, arena)]
         sizes = [ctypes.c_size_t(arena.nbytes), pointer(weights), ctypes.c_size_t(weights.nbytes)]
-        arguments = [*pointers, *sizes, ctypes.c_void_p(None)]
+        threads = ctypes.c_void_p(None if pool is None else ctypes.addressof(pool))
+        arguments = [*pointers, *sizes, threads]
         function = ctypes.CFUNCTYPE(ctypes.c_int, *map(type, arguments))
         assert function(self._library.address("predict"))(*arguments) == 0
         return outputs

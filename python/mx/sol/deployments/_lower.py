@@ -15,10 +15,11 @@ from ...graph.lowering._followers import followers_of
 from ...graph.lowering._host import HostNode
 from ...graph.lowering._node import PRECISION, attributes_of, describe, has_subgraphs, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
-from ..backends.gen import Target, emit
+from ..backends.gen import Spec, Target, emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import SINCE
+from ..backends.gen.products.recurrent import GATES, in_turns
 from ._bodies import by_body, by_expansion
 from ._control import control_of
 from ._coverage import WITHOUT
@@ -198,6 +199,9 @@ class Lowering:
                 raise Declined(f"version {SINCE[node.op_type]} of the operator is needed")
             if node.op_type == "Split" and len(inputs) < 2 and "split" not in attributes:
                 attributes.setdefault("num_outputs", len(node.outputs))
+            turns = self._in_turns(node, inputs, attributes) if is_onnx else None
+            if turns is not None:
+                return turns, 0
             fused = self._fused(node, inputs, attributes, behind)
         except Declined as error:
             reason = str(error)
@@ -250,17 +254,26 @@ class Lowering:
             kernel, chain = longest(self.target, first, rest)
             given = [value for value in chain.inputs if isinstance(value, Value)]
             return Fused(kernel, given, len(chain) - 1)
-        known = {
-            index: value.constant
-            for index, value in enumerate(inputs)
-            if value is not None and value.constant is not None
-        }
-        specs = [None if value is None else value.spec for value in inputs]
-        kernel = emit(self.target, node.op_type, specs, attributes, known)
+        kernel = emit(self.target, node.op_type, *_described(inputs, attributes))
         for output in node.outputs[len(kernel.outputs) :]:
             if output.uses() or output.is_graph_output():
                 raise Declined(f"{len(node.outputs)} outputs")
         return Fused(kernel, inputs, 0)
+
+    def _in_turns(
+        self, node: onnx_ir.Node, inputs: Sequence[Value | None], attributes: dict[str, Any]
+    ) -> list[Value] | None:
+        """What a recurrent layer gives whose steps several threads compute; None for others."""
+        if node.op_type not in GATES:
+            return None
+        specs, settings, known = _described(inputs, attributes)
+        pair = in_turns(node.op_type, self.target, specs, settings, known)
+        if pair is None:
+            return None
+        of_inputs, of_steps = pair
+        (gates,) = self._call(Fused(of_inputs, inputs[:1], 0), f"{self._label}: inputs")
+        first = [value for value in inputs[5:7] if value is not None]
+        return self._call(Fused(of_steps, [gates, *first], 0), f"{self._label}: steps")
 
     def _call(self, fused: Fused, label: str) -> list[Value]:
         kernel = fused.kernel
@@ -276,6 +289,18 @@ class Lowering:
         ]
         self.steps.append(Call(tuple(given), tuple(outputs), kernel, label))
         return outputs
+
+
+def _described(
+    inputs: Sequence[Value | None], attributes: dict[str, Any]
+) -> tuple[list[Spec | None], dict[str, Any], dict[int, Any]]:
+    """What emitters are told: specs, attributes, and the elements that are known."""
+    known = {
+        index: value.constant
+        for index, value in enumerate(inputs)
+        if value is not None and value.constant is not None
+    }
+    return [None if value is None else value.spec for value in inputs], attributes, known
 
 
 def _drop_unused(program: Program) -> None:

@@ -52,6 +52,36 @@ static int mx_overlap(const mx_span *written, size_t writes, const mx_span *read
 }
 """
 
+# For kernels that are executed in turns.
+RUN_TURNS = """\
+/* A kernel that is executed in turns: tiles read what those of the turn before have written. Each
+ * turn has as many parts as there are threads, so that these tend to have the same ones. */
+typedef struct {
+  mx_task task;
+  int64_t turn, tiles, parts;
+} mx_turns;
+
+static inline void mx_run_turn_part(void *data, int thread, int64_t begin, int64_t end) {
+  mx_turns *one = (mx_turns *)data;
+  const int64_t first = one->turn * one->tiles;
+  mx_run_part(&one->task, thread, first + begin * one->tiles / one->parts,
+              first + end * one->tiles / one->parts);
+}
+
+static inline void mx_run_turns(const NAME_pool *pool, mx_kernel *call, const void *const *in,
+                                void *const *out, char *work, size_t thread_bytes, int64_t tiles,
+                                int64_t turns) {
+  const int64_t threads = pool == NULL ? 1 : pool->threads;
+  mx_turns one = {{call, in, out, work, thread_bytes}, 0, tiles, threads < tiles ? threads : tiles};
+  if (one.parts == 1) {
+    call(in, out, work, 0, tiles * turns);
+    return;
+  }
+  for (; one.turn < turns; ++one.turn)
+    pool->run(pool->context, mx_run_turn_part, &one, one.parts);
+}
+"""
+
 # Whether weights beside the library are its own; quick, so that each call may ask.
 CHECK_FILE = """\
 /* What a file of weights begins with. */

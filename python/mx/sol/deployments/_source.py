@@ -10,7 +10,7 @@ from ._interface import STATUSES, Interface
 from ._names import C_TYPES
 from ._processors import check, guard
 from ._program import ALIGNMENT, Call, Control, Program, Value
-from ._runtime import CHECK_FILE, CRC, RUN_TILES
+from ._runtime import CHECK_FILE, CRC, RUN_TILES, RUN_TURNS
 from ._weights import HEADER, MAGIC, ORDER, VERSION, identity
 
 
@@ -37,6 +37,8 @@ def _parts(program: Program, to: Interface, target: Target) -> Iterator[str]:
     yield ""
     yield from _weights(program, to)
     yield RUN_TILES.replace("NAME", to.func_name)
+    if any(kernel.turns != 1 for kernel in kernels):
+        yield RUN_TURNS.replace("NAME", to.func_name)
     yield from _function(program, to)
     yield ""
     yield from check(target)
@@ -139,8 +141,12 @@ def _call(call: Call, program: Program, where: dict[Value, str]) -> Iterator[str
     yield f"  {{ /* {call.label.replace('*/', '* /')} */"
     yield f"    const void *in[] = {{{', '.join(inputs) or 'NULL'}}};"
     yield f"    void *out[] = {{{', '.join(outputs)}}};"
-    yield f"    mx_run_tiles(pool, {call.kernel.symbol}, in, out, {work}, {program.workspace},"
-    yield f"                 {call.kernel.tiles});"
+    kernel = call.kernel
+    run, counts = "mx_run_tiles", f"{kernel.tiles}"
+    if kernel.turns != 1:
+        run, counts = "mx_run_turns", f"{kernel.tiles}, {kernel.turns}"
+    yield f"    {run}(pool, {kernel.symbol}, in, out, {work}, {program.workspace},"
+    yield f"                 {counts});"
     yield "  }"
 
 

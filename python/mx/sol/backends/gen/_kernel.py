@@ -56,6 +56,9 @@ class GenKernel:
     workspace: int = 0  # bytes for each thread, aligned to 64
     packed: tuple[Array | Callable[[], Array], ...] = ()  # what `constants` is made of
     in_place: tuple[int, ...] = ()  # for each output, the input whose memory it may take; -1: none
+    # How often all tiles are executed, those of the turn after read what these wrote: begin to end
+    # lie within turn * tiles to (turn + 1) * tiles, or they are whole turns.
+    turns: int = 1
 
     @property
     def name(self) -> str:
@@ -82,6 +85,7 @@ def make_kernel(
     workspace: int = 0,
     constants: Sequence[Array | Callable[[], Array]] = (),
     in_place: Sequence[int] = (),
+    turns: int = 1,
 ) -> GenKernel:
     """The kernel of a C text in which NAME stands for the symbol; also in names of its helpers.
 
@@ -98,6 +102,7 @@ def make_kernel(
         workspace,
         tuple(constants),
         tuple(in_place),
+        turns,
     )
 
 

@@ -14,30 +14,32 @@ from ._text import fill
 # Bytes of gates of several steps, which are computed from the inputs at once.
 _CHUNK_BYTES = 1 << 19
 
-_CELLS = {
+# A vector of units: the state `h` and the cell `cs` follow from those `before`, of the last step.
+CELLS = {
     "LSTM": """\
       const vf i = $f(vf_load(g + j)), o = $f(vf_load(g + $hp + j));
       const vf f = $f(vf_load(g + 2 * $hp + j)), n = $g(vf_load(g + 3 * $hp + j));
-      const vf cell = f * vf_load(cs + j) + i * n;
+      const vf cell = f * vf_load(cs_before + j) + i * n;
       vf_store(cs + j, cell);
       vf_store(h + j, o * $h(cell));
 """,
     "GRU": """\
       const vf z = $f(vf_load(g + j)), r = $f(vf_load(g + $hp + j));
       const vf n = $g(vf_load(g + 2 * $hp + j) + r * vf_load(hn + j));
-      vf_store(h + j, n + z * (vf_load(h + j) - n));
+      vf_store(h + j, n + z * (vf_load(h_before + j) - n));
 """,
     "GRU_reset": """\
       const vf z = $f(vf_load(g + j)), n = $g(vf_load(g + 2 * $hp + j));
-      vf_store(h + j, n + z * (vf_load(h + j) - n));
+      vf_store(h + j, n + z * (vf_load(h_before + j) - n));
 """,
     "RNN": """\
       vf_store(h + j, $f(vf_load(g + j)));
 """,
 }
 
+RELU = f"MX_INLINE vf {NAME}_relu(vf a) {{ return vf_select(a < 0.0f, (vf){{0}}, a); }}"
+
 _BODY = """\
-MX_INLINE vf ${NAME}_relu(vf a) { return vf_select(a < 0.0f, (vf){0}, a); }
 $functions
 $signature {
   float *const gates = work, *const h_all = gates + $gates_size;
@@ -77,7 +79,8 @@ static void ${NAME}_cell(const float *g_all, float *h_all, float *c_all, const f
   for (int64_t b = 0; b < $batch; ++b) {
     const float *const g = g_all + b * $g_row, *const hn = more + b * $hp;
     float *const h = h_all + b * $hp, *const cs = c_all + b * $hp;
-    (void)hn, (void)cs;
+    const float *const h_before = h, *const cs_before = cs;
+    (void)hn, (void)h_before, (void)cs_before;
     for (int64_t j = 0; j < $hp; j += VW) {
 $cell    }
   }
@@ -178,11 +181,15 @@ class Layer:
             numpy.concatenate(parts).astype(numpy.float32) for parts in (ws, rs, biases)
         )
 
+    def called(self) -> dict[str, str]:
+        """The activations f, g and h as functions of C."""
+        calls = [f"{NAME}_relu" if name == "relu" else name for name in self.functions]
+        return dict(zip("fgh", calls, strict=False))
+
     def kernel(self) -> GenKernel:
         """The kernel."""
         directions = self.weights[0].shape[0]
-        calls = [f"{NAME}_relu" if name == "relu" else name for name in self.functions]
-        names = dict(zip("fgh", calls, strict=False))
+        names = self.called()
         w, r, bias = self._constants()
         common = {
             "NAME": NAME,
@@ -194,13 +201,14 @@ class Layer:
             **names,
         }
         functions = [
+            RELU,
             self.x_part.source(self.size, self.row),
             self.h_part.source(self.padded, self.row),
         ]
         if self.operator == "GRU":
             to = self.padded if self.kind == "GRU" else self.row
             functions.append(self.n_part.source(self.padded, to))
-        functions.append(fill(_CELL, cell=fill(_CELLS[self.kind], **common), **common))
+        functions.append(fill(_CELL, cell=fill(CELLS[self.kind], **common), **common))
         step = fill(_STEPS[self.kind], **common)
         step += f"        {NAME}_cell(now, h_all, c_all, more);\n"
         state = self.batch * self.padded

@@ -11,6 +11,7 @@ from .._table import Known, emits
 from .._target import Target
 from ._inputs import needed, nothing
 from ._layer import Layer
+from ._turns import kernels_in_turns
 
 _FUNCTIONS = {"sigmoid": "vf_sigmoid", "tanh": "vf_tanh", "relu": "relu"}
 _USUAL = {
@@ -49,13 +50,13 @@ def _check(operator: str, inputs: Sequence[Spec | None], attributes: dict[str, A
         raise Declined("peepholes")
 
 
-def _emit(
+def _layer_of(
     operator: str,
     target: Target,
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
-) -> GenKernel:
+) -> Layer:
     x, w, r = needed(inputs, 3)
     direction = attributes.get("direction", "forward")
     direction = direction.decode() if isinstance(direction, bytes) else direction
@@ -90,8 +91,6 @@ def _emit(
             raise Declined(f"input {index}: expected {state}, got {spec}")
         position = sum(one is not None for one in inputs[:index])
         initial.append(f"(const float *)in[{position}]")
-    if not batch * hidden:
-        return nothing(operator.lower(), outputs)
     return Layer(
         target,
         operator,
@@ -103,7 +102,19 @@ def _emit(
         (initial[0], initial[1]),
         sum(one is not None for one in inputs),
         outputs,
-    ).kernel()
+    )
+
+
+def in_turns(
+    operator: str,
+    target: Target,
+    inputs: Sequence[Spec | None],
+    attributes: dict[str, Any],
+    known: Known,
+) -> tuple[GenKernel, GenKernel] | None:
+    """A layer as two kernels, several threads of which compute each step; None where one thread
+    does it as fast. See `kernels_in_turns`. Declined as emitters do."""
+    return kernels_in_turns(_layer_of(operator, target, inputs, attributes, known))
 
 
 def _add(operator: str) -> None:
@@ -111,7 +122,10 @@ def _add(operator: str) -> None:
     def emit(
         target: Target, inputs: Sequence[Spec | None], attributes: dict[str, Any], known: Known
     ) -> GenKernel:
-        return _emit(operator, target, inputs, attributes, known)
+        layer = _layer_of(operator, target, inputs, attributes, known)
+        if not layer.batch * layer.hidden:
+            return nothing(operator.lower(), layer.outputs)
+        return layer.kernel()
 
 
 for _operator in GATES:
