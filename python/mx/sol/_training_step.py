@@ -35,12 +35,13 @@ def training_step(
     the model. The attribute `fused` of the function tells what the plan of the last call had: of
     "forward", "loss", "backward" and "optimizer".
 
-    Or `model` is a `keras.Model` on TensorFlow, optimized or not, `loss` what `compile` takes, and
-    `optimizer` a `keras.optimizers.Optimizer`. The loss is then that of Keras, `loss(target,
-    model(*inputs))`, its mean where it has one for each row, and what layers and weights add to it.
-    Variables are assigned to. Steps of SGD, Adam and AdamW are part of the plan, and what that
-    cannot have is executed by Keras: in a tf.function or a strategy, too, and where the optimizer
-    scales losses.
+    Or `model` is a `keras.Model` on TensorFlow or a `tf.Module`, optimized or not, `loss` what
+    `compile` of Keras takes, and `optimizer` a `keras.optimizers.Optimizer`. The loss is then that
+    of Keras, `loss(target, model(*inputs))`, its mean where it has one for each row, and what
+    layers and weights of Keras add to it. A model is called with `training=True`, a module where it
+    takes that. Variables are assigned to. Steps of SGD, Adam and AdamW are part of the plan, and
+    what that cannot have is executed by Keras or TensorFlow: in a tf.function or a strategy, too,
+    and where the optimizer scales losses.
 
     A plan is made for each combination of shapes. Before a first call with some, nothing of it
     done, `step.memory(*inputs, target, **kwargs)` tells the memory of that, as `sol.memory` does;
@@ -54,9 +55,9 @@ def training_step(
     step is not in it, but for what it keeps.
 
     Raises TypeError for what is no model or optimizer, for an optimizer whose step needs a closure,
-    and where the loss is no number, ValueError for a limit that is none and for the name of no
-    loss, NotImplementedError for models of other frameworks and for a limit on other devices than
-    the CPU.
+    and where the loss is no number, ValueError for a limit that is none, for the name of no loss
+    and for a tf.Module with nothing to train, NotImplementedError for models of other frameworks
+    and for a limit on other devices than the CPU.
     """
     reader, context = reader_of(model, "training_step"), _device.find(device)
     limit = None

@@ -53,7 +53,7 @@ class Traced:
         self.defaults: dict[str, Any] = {}
         self.paths = self._paths()
         # Whether the model does something else in training, as an argument says.
-        self.takes_training = _takes_training(model)
+        self.takes_training = takes_training(model)
         self.outputs: Any = None  # the structure of what the model returns
         # The layers of Keras that have added losses in the last trace, and how many these are.
         self.losses: list[str] = []
@@ -181,9 +181,7 @@ class Traced:
         """The variables of the model by name; each is a `tf.Variable`."""
         found: dict[str, Any] = {}
         for name, variable in _named_variables(self.model):
-            variable = (
-                getattr(variable, "value", variable) if not is_variable(variable) else variable
-            )
+            variable = variable_of(variable)
             if not is_variable(variable) or any(one is variable for one in found.values()):
                 continue
             number, unique = 0, name
@@ -216,6 +214,11 @@ def is_variable(one: object) -> bool:
     return isinstance(one, tf.Variable)
 
 
+def variable_of(one: Any) -> Any:
+    """The variable of TensorFlow that one of Keras has, or that it is itself."""
+    return one if is_variable(one) else getattr(one, "value", one)
+
+
 def _named_variables(model: Any) -> list[tuple[str, Any]]:
     if is_keras(model):
         return [(one.path, one) for one in model.variables]
@@ -226,7 +229,8 @@ def _named_variables(model: Any) -> list[tuple[str, Any]]:
     return [(one.name.partition(":")[0], one) for one in variables]
 
 
-def _takes_training(model: Any) -> bool:
+def takes_training(model: Any) -> bool:
+    """Whether calls of a model have an argument `training`."""
     if is_keras(model):
         return True
     try:

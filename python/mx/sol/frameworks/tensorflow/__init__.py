@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ....context import Context
+from ....graph.passes import Pass
 from .._framework import Framework, Source
 
 if TYPE_CHECKING:
@@ -61,6 +63,34 @@ class TensorFlow(Framework):
         from ._parted_module import in_parts
 
         return in_parts(model, args, kwargs, how, error)
+
+    def training_step(
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        context: Context,
+        passes: Sequence[Pass],
+        memory_limit: int | None,
+    ) -> Any:
+        """See sol.training_step."""
+        import keras
+        import tensorflow as tf
+
+        if not isinstance(model, tf.Module):
+            kind = type(model).__name__
+            raise TypeError(
+                "sol.training_step: model: expected a torch.nn.Module, a keras.Model or a"
+                f" tf.Module, got {kind}"
+            )
+        if keras.backend.backend() != "tensorflow":
+            raise NotImplementedError(
+                "sol.training_step: optimizer: modules of TensorFlow are trained by those of Keras"
+                f" on TensorFlow; Keras is set to {keras.backend.backend()!r}"
+            )
+        from ._step import TrainingStep
+
+        return TrainingStep(model, loss, optimizer, context, passes, memory_limit)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The module itself, or those inside it that are optimized."""

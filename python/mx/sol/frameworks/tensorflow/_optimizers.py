@@ -9,6 +9,7 @@ from typing import Any
 import keras
 import numpy
 
+from ....importers.tensorflow._trace import variable_of
 from ..._step import Update
 
 # Whatever of an optimizer's settings has a value leaves its step to Keras.
@@ -67,7 +68,11 @@ class Optimizer:
         if not self._own.weight_decay:
             return False
         # By the name that Keras looks for, which is that of TensorFlow's variable.
-        return bool(self._own._use_weight_decay(variable.value))
+        return bool(self._own._use_weight_decay(variable_of(variable)))
+
+    def note_step(self) -> None:
+        """Counts a step that was done."""
+        self._own.iterations.assign_add(1)
 
 
 class _SGD(Optimizer):
@@ -107,6 +112,11 @@ _KINDS: dict[type, Callable[[Any], Optimizer]] = {
 }
 
 
+def _is_special(variable: Any) -> bool:
+    """Whether Keras does something else with a variable than its step, or after it."""
+    return variable.constraint is not None or getattr(variable, "overwrite_with_gradient", False)
+
+
 def optimizer_of(optimizer: Any, variables: Sequence[Any]) -> Optimizer | None:
     """The optimizer for these variables of Keras, which it is built for if it is not yet; None
     where Keras has to do its step."""
@@ -117,7 +127,7 @@ def optimizer_of(optimizer: Any, variables: Sequence[Any]) -> Optimizer | None:
         return None
     if kind is _Adam and not (0 <= optimizer.beta_1 < 1 and 0 <= optimizer.beta_2 < 1):
         return None
-    if any(one.constraint is not None or one.overwrite_with_gradient for one in variables):
+    if any(map(_is_special, variables)):
         return None
     if not optimizer.built:
         optimizer.build(variables)

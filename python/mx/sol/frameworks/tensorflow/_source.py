@@ -122,7 +122,8 @@ class TensorFlowSource(Source):
 
     def _check_variables(self, graph: Graph, written: Set[str], known: Mapping[str, Any]) -> None:
         """GraphError where a call reads or assigns to variables that are not the model's, which
-        would stand still, or assigns to some that are trained: the gradient would go through it."""
+        would stand still, or assigns to some that are trained: the gradient would go through it.
+        Integers have none, and are said to be trained unless somebody says they are not."""
         every = graph.model.graph.initializers.items()
         left = {name for name, one in every if one.metadata_props.get("mx.role") != "constant"}
         others = sorted(left | (written - known.keys()))
@@ -131,7 +132,9 @@ class TensorFlowSource(Source):
                 f"{self.name}: a call uses {', '.join(others)}, no variable of the model"
             )
         frozen = self.frozen()
-        trained = sorted(one for one in written if known[one].trainable and one not in frozen)
+        trained = sorted(
+            one for one in written - frozen if known[one].trainable and known[one].dtype.is_floating
+        )
         if trained:
             raise GraphError(
                 f"{self.name}: a call assigns to {', '.join(trained)}, which is trained"

@@ -46,7 +46,11 @@ class Trained:
         """The numbers of what may have gradients: of `count` inputs, and of variables."""
         inputs, every = self._compiled.inputs, list(range(count))
         found = [n for n in every if tf.as_dtype(inputs[n].dtype).is_floating]
-        return found + [count + n for n, one in enumerate(self._variables) if one.trainable]
+        return found + [
+            count + n
+            for n, one in enumerate(self._variables)
+            if one.trainable and one.dtype.is_floating
+        ]
 
     def plans(self, shapes: Sequence[tuple[int, ...]]) -> tuple[TrainingPlans, frozenset[str]]:
         """Those of calls with inputs of these shapes that a tape records; see Part."""
