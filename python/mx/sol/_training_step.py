@@ -39,9 +39,9 @@ def training_step(
     `compile` of Keras takes, and `optimizer` a `keras.optimizers.Optimizer`. The loss is then that
     of Keras, `loss(target, model(*inputs))`, its mean where it has one for each row, and what
     layers and weights of Keras add to it. A model is called with `training=True`, a module where it
-    takes that. Variables are assigned to. Steps of SGD, Adam and AdamW are part of the plan, and
-    what that cannot have is executed by Keras or TensorFlow: in a tf.function or a strategy, too,
-    and where the optimizer scales losses.
+    takes that. Variables are assigned to. Steps of SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta,
+    Adamax and Nadam are part of the plan, and what that cannot have is executed by Keras or
+    TensorFlow: in a tf.function or a strategy, too, and where the optimizer scales losses.
 
     A plan is made for each combination of shapes. Before a first call with some, nothing of it
     done, `step.memory(*inputs, target, **kwargs)` tells the memory of that, as `sol.memory` does;

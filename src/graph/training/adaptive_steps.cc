@@ -30,9 +30,10 @@ using runtime::Ref;
 /*! \brief With the mean of gradients (kCentered), and with a velocity. */
 template <bool kCentered, bool kVelocity>
 struct RmsProp {
-  static constexpr int kNumbers = 6;
+  static constexpr int kNumbers = 9;
   static constexpr int kStates = 1 + kCentered + kVelocity;
   static MXNET_ALWAYS_INLINE float At(const float* n, float w, float g, float* state) {
+    w *= n[8];
     g += n[4] * w;
     state[0] = n[1] * state[0] + n[2] * g * g;
     float spread = state[0];
@@ -41,7 +42,7 @@ struct RmsProp {
       *mean += n[2] * (g - *mean);
       spread -= *mean * *mean;
     }
-    float step = g / (std::sqrt(spread) + n[3]);
+    float step = n[7] * g / (std::sqrt(spread + n[6]) + n[3]);
     if (kVelocity) {
       float* const velocity = state + kStates - 1;
       step += n[5] * *velocity;
@@ -52,19 +53,21 @@ struct RmsProp {
 };
 
 struct Adagrad {
-  static constexpr int kNumbers = 3;
+  static constexpr int kNumbers = 5;
   static constexpr int kStates = 1;
   static MXNET_ALWAYS_INLINE float At(const float* n, float w, float g, float* state) {
+    w *= n[4];
     g += n[2] * w;
     state[0] += g * g;
-    return w - n[0] * g / (std::sqrt(state[0]) + n[1]);
+    return w - n[0] * g / (std::sqrt(state[0] + n[3]) + n[1]);
   }
 };
 
 struct Adadelta {
-  static constexpr int kNumbers = 5;
+  static constexpr int kNumbers = 6;
   static constexpr int kStates = 2;
   static MXNET_ALWAYS_INLINE float At(const float* n, float w, float g, float* state) {
+    w *= n[5];
     g += n[4] * w;
     state[0] = n[1] * state[0] + n[2] * g * g;
     const float step = std::sqrt(state[1] + n[3]) / std::sqrt(state[0] + n[3]) * g;
@@ -74,16 +77,17 @@ struct Adadelta {
 };
 
 struct Adamax {
-  static constexpr int kNumbers = 5;
+  static constexpr int kNumbers = 7;
   static constexpr int kStates = 2;
   static MXNET_ALWAYS_INLINE float At(const float* n, float w, float g, float* state) {
+    w *= n[6];
     g += n[4] * w;
     state[0] += n[1] * (g - state[0]);
     const float kept = n[2] * state[1];
     const float now = std::fabs(g) + n[3];
     // NaN stays, as torch has it.
     state[1] = now <= kept ? kept : (kept != kept ? kept : now);
-    return w - n[0] * state[0] / state[1];
+    return w - n[0] * state[0] / (state[1] + n[5]);
   }
 };
 

@@ -32,18 +32,19 @@ struct Descend {
   const float* velocity;  // nullptr where there is none
   float* new_w;
   float* new_velocity;
-  float sign;
   float rate;
   float momentum;
   float decay;
   float share;
+  float scale;
+  float kept;
   bool nesterov;
 
   MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE void Take(int64_t row, int64_t column, __m512 gradient,
                                                     __mmask16 mask) const {
     const int64_t at = row * columns + column;
-    const __m512 from = _mm512_maskz_loadu_ps(mask, w + at);
-    const __m512 direction = _mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps(sign), gradient),
+    const __m512 from = _mm512_mul_ps(_mm512_set1_ps(kept), _mm512_maskz_loadu_ps(mask, w + at));
+    const __m512 direction = _mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps(scale), gradient),
                                            _mm512_mul_ps(_mm512_set1_ps(decay), from));
     __m512 made = direction;
     if (velocity != nullptr) {
@@ -80,16 +81,18 @@ struct SgdProductStep {
            void*) const {
 #if MXNET_CPU_LEVELS
     const auto* settings = In<double>(in[3]);
+    const auto scale = static_cast<float>(settings[4]);
     const Descend descend{n,
                           In<float>(in[0]),
                           has_velocity ? In<float>(in[4]) : nullptr,
                           Out<float>(out[0]),
                           Out<float>(out[1]),
-                          maximize ? -1.0f : 1.0f,
                           static_cast<float>(settings[0]),
                           static_cast<float>(settings[1]),
                           static_cast<float>(settings[2]),
                           static_cast<float>(settings[3]),
+                          maximize ? -scale : scale,
+                          static_cast<float>(settings[5]),
                           nesterov};
     op::thin::Product({m, n, k, In<float>(in[1]), 1, m, In<float>(in[2]), n}, descend);
 #endif
@@ -111,7 +114,7 @@ Ref<Kernel> MakeSgdProductStep(const Shape& shape, int64_t terms, bool has_veloc
   const int64_t m = shape[0];
   const int64_t n = shape[1];
   std::vector<KernelInput> inputs{
-      {kFloat32, shape}, {kFloat32, {terms, m}}, {kFloat32, {terms, n}}, {kFloat64, {4}}};
+      {kFloat32, shape}, {kFloat32, {terms, m}}, {kFloat32, {terms, n}}, {kFloat64, {6}}};
   KernelOutput weight{kFloat32, shape};
   KernelOutput velocity{kFloat32, shape};
   weight.in_place = 0;

@@ -23,27 +23,40 @@ using runtime::kFloat32;
 using runtime::kFloat64;
 using runtime::Ref;
 
+/*! \brief The numbers of a step of SGD, as it needs them. */
+struct SgdNumbers {
+  float rate;
+  float momentum;
+  float decay;
+  float share;
+  float scale; /*!< what the gradient is multiplied by */
+  float kept;  /*!< what the parameter is multiplied by */
+  bool nesterov;
+};
+
 struct TakeSgdStep {
   static MXNET_ALWAYS_INLINE void Run(const float* w, const float* g, const float* velocity,
-                                      float sign, float rate, float momentum, float decay,
-                                      float share, bool nesterov, int64_t begin, int64_t end,
+                                      const SgdNumbers& numbers, int64_t begin, int64_t end,
                                       float* new_w, float* new_velocity) {
+    const SgdNumbers by = numbers;
     if (velocity == nullptr) {
 #pragma GCC ivdep
       for (int64_t i = begin; i < end; ++i) {
-        const float direction = sign * g[i] + decay * w[i];
-        const float taken = nesterov ? direction + momentum * direction : direction;
-        new_w[i] = w[i] - rate * taken;
+        const float from = by.kept * w[i];
+        const float direction = by.scale * g[i] + by.decay * from;
+        const float taken = by.nesterov ? direction + by.momentum * direction : direction;
+        new_w[i] = from - by.rate * taken;
         new_velocity[i] = direction;
       }
       return;
     }
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
-      const float direction = sign * g[i] + decay * w[i];
-      const float made = momentum * velocity[i] + share * direction;
-      const float taken = nesterov ? direction + momentum * made : made;
-      new_w[i] = w[i] - rate * taken;
+      const float from = by.kept * w[i];
+      const float direction = by.scale * g[i] + by.decay * from;
+      const float made = by.momentum * velocity[i] + by.share * direction;
+      const float taken = by.nesterov ? direction + by.momentum * made : made;
+      new_w[i] = from - by.rate * taken;
       new_velocity[i] = made;
     }
   }
@@ -59,11 +72,17 @@ struct SgdStep {
     static const auto take = op::ForWideCpu<TakeSgdStep>();
     const auto* settings = In<double>(in[2]);
     const float* velocity = has_velocity ? In<float>(in[3]) : nullptr;
+    const auto scale = static_cast<float>(settings[4]);
+    const SgdNumbers numbers{static_cast<float>(settings[0]),
+                             static_cast<float>(settings[1]),
+                             static_cast<float>(settings[2]),
+                             static_cast<float>(settings[3]),
+                             maximize ? -scale : scale,
+                             static_cast<float>(settings[5]),
+                             nesterov};
     ForLines(size, 1, [&](int64_t begin, int64_t end) {
-      take(In<float>(in[0]), In<float>(in[1]), velocity, maximize ? -1.0f : 1.0f,
-           static_cast<float>(settings[0]), static_cast<float>(settings[1]),
-           static_cast<float>(settings[2]), static_cast<float>(settings[3]), nesterov, begin, end,
-           Out<float>(out[0]), Out<float>(out[1]));
+      take(In<float>(in[0]), In<float>(in[1]), velocity, numbers, begin, end, Out<float>(out[0]),
+           Out<float>(out[1]));
     });
   }
 };
@@ -146,7 +165,7 @@ KernelOutput Renewed(const Shape& shape, int input) {
 
 Ref<Kernel> MakeSgdStep(const Shape& shape, bool has_velocity, bool nesterov, bool maximize) {
   CheckShape("shape", shape);
-  std::vector<KernelInput> inputs{{kFloat32, shape}, {kFloat32, shape}, {kFloat64, {4}}};
+  std::vector<KernelInput> inputs{{kFloat32, shape}, {kFloat32, shape}, {kFloat64, {6}}};
   if (has_velocity) inputs.push_back({kFloat32, shape});
   return op::MakeKernel(
       "training.sgd_step", std::move(inputs),

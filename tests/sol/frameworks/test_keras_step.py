@@ -52,9 +52,9 @@ def squares(target, found):
     return tf.reduce_mean(tf.square(tf.one_hot(target, 3) - found), -1)
 
 
-def scheduled():
+def scheduled(**options):
     rate = keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
-    return keras.optimizers.SGD(rate, momentum=0.9)
+    return keras.optimizers.SGD(rate, momentum=0.9, **options)
 
 
 def excluding():
@@ -71,9 +71,29 @@ OPTIMIZERS = {
     "Adam": (lambda: keras.optimizers.Adam(0.01), True),
     "amsgrad": (lambda: keras.optimizers.Adam(0.01, amsgrad=True), True),
     "AdamW": (excluding, True),
-    "Nesterov": (lambda: keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True), False),
+    "decay": (lambda: keras.optimizers.SGD(0.05, weight_decay=0.1), True),
+    "momentum, decay": (lambda: keras.optimizers.SGD(0.05, 0.9, weight_decay=0.1), True),
+    "Nesterov": (lambda: keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True), True),
+    "Nesterov alone": (lambda: keras.optimizers.SGD(0.05, nesterov=True), True),
+    "Nesterov, schedule": (lambda: scheduled(nesterov=True, weight_decay=0.1), True),
+    "Nadam": (lambda: keras.optimizers.Nadam(0.01, weight_decay=0.1), True),
+    "Adadelta": (lambda: keras.optimizers.Adadelta(0.5), True),
+    "Adadelta, decay": (lambda: keras.optimizers.Adadelta(0.5, weight_decay=0.1), True),
+    "Adagrad": (lambda: keras.optimizers.Adagrad(0.05, weight_decay=0.1, epsilon=0.1), True),
+    "Adamax": (lambda: keras.optimizers.Adamax(0.05, weight_decay=0.1, epsilon=0.1), True),
     "clipped": (lambda: keras.optimizers.Adam(0.01, clipnorm=0.1), False),
-    "RMSprop": (lambda: keras.optimizers.RMSprop(0.01), False),
+    "RMSprop": (lambda: keras.optimizers.RMSprop(0.01), True),
+    "RMSprop, decay": (
+        lambda: keras.optimizers.RMSprop(0.01, weight_decay=0.1, epsilon=0.01),
+        True,
+    ),
+    "RMSprop, momentum": (lambda: keras.optimizers.RMSprop(0.01, momentum=0.9), True),
+    "centered": (lambda: keras.optimizers.RMSprop(0.01, centered=True, epsilon=1e-3), True),
+    "centered, momentum": (
+        lambda: keras.optimizers.RMSprop(0.01, momentum=0.5, centered=True, epsilon=1e-3),
+        True,
+    ),
+    "Lion": (lambda: keras.optimizers.Lion(0.01), False),
 }
 
 
@@ -91,7 +111,8 @@ def by_keras(model, loss, optimizer, x, y, steps: int = STEPS) -> list[float]:
 def assert_same(model, other, optimizer, another) -> None:
     for one, two in zip(model.variables, other.variables, strict=True):
         numpy.testing.assert_allclose(one.numpy(), two.numpy(), rtol=1e-3, atol=1e-4)
-    assert int(optimizer.iterations) == int(another.iterations)
+    for one, two in zip(optimizer.variables, another.variables, strict=True):
+        numpy.testing.assert_allclose(one.numpy(), two.numpy(), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

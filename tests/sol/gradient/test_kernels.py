@@ -245,8 +245,8 @@ def doubles(*items: float) -> Any:
 
 
 PAIR = (f(99), f(99))
-RMSPROP = doubles(0.1, 0.9, 0.1, 1e-6, 0.01, 0.5)
-SGD = numpy.array([0.1, 0.9, 0.01, 0.7])
+RMSPROP = doubles(0.1, 0.9, 0.1, 1e-6, 0.01, 0.5, 0.1, 0.3, 0.9)
+SGD = numpy.array([0.1, 0.9, 0.01, 0.7, 0.6, 0.95])
 ADAM = numpy.array([0.1, 0.9, 0.999, 1e-8, 0.01, 0.19, 0.0447])
 # Of each operator inputs and attributes.
 ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -311,9 +311,10 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2 + 2, f(99) / 9], {"centered": 1}),
     ("RMSpropStep", [*PAIR, RMSPROP, f(99) ** 2 + 2, f(99) / 9, f(99)],
      {"centered": 1, "maximize": 1}),
-    ("AdagradStep", [f(3, 50), f(3, 50), doubles(0.01, 1e-6, 0.1), f(3, 50) ** 2], {}),
-    ("AdadeltaStep", [*PAIR, doubles(1, 0.9, 0.1, 1e-6, 0.1), f(99) ** 2, f(99) ** 2], {}),
-    ("AdamaxStep", [*PAIR, doubles(0.01, 0.1, 0.999, 1e-8, 0.1), f(99), f(99) ** 2],
+    ("AdagradStep", [f(3, 50), f(3, 50), doubles(0.01, 1e-6, 0.1, 0.2, 0.9), f(3, 50) ** 2], {}),
+    ("AdadeltaStep", [*PAIR, doubles(1, 0.9, 0.1, 1e-6, 0.1, 0.9), f(99) ** 2,
+     f(99) ** 2], {}),
+    ("AdamaxStep", [*PAIR, doubles(0.01, 0.1, 0.999, 1e-8, 0.1, 0.2, 0.9), f(99), f(99) ** 2],
      {"maximize": 1}),
     ("NAdamStep", [*PAIR, doubles(0.1, 0.2, 0.1, 0.99, 0.01, 1e-8, 0.9, 0.1, 0.2), f(99),
      f(99) ** 2], {}),

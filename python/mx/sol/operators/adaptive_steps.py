@@ -1,4 +1,6 @@
-"""Steps of optimizers that scale elements by what their gradients were, by torch.optim's formulas.
+"""Steps of optimizers that scale elements by what their gradients were, by torch.optim's formulas,
+and by those of Keras: numbers of `settings` are what only one of the two has, and 0 or 1 for the
+other.
 
 `settings` are float64 numbers, which are rounded to the type of the parameter.
 """
@@ -24,12 +26,12 @@ def _renewed(states: int) -> Infer:
 
 
 def _begin(
-    w: Array, g: Array, settings: Array, decay: int, kept: int | None = None, maximize: int = 0
+    w: Array, g: Array, settings: Array, decay: int, kept: int, maximize: int
 ) -> tuple[list[Array], Array, Array]:
     """The numbers of the parameter's type; the parameter, and the gradient with weight decay, where
     these stand among the numbers."""
     n = list(settings.astype(w.dtype))
-    w = w if kept is None else w * n[kept]
+    w = w * n[kept]
     return n, w, (-g if maximize else g) + n[decay] * w
 
 
@@ -47,10 +49,11 @@ def rmsprop_step(
 ) -> tuple[Array, ...]:
     """RMSprop: a parameter `w` and its states after a step along `g`.
 
-    settings = (learning rate, alpha, 1 - alpha, epsilon, weight decay, momentum). The states are
-    the mean of squares, the mean of gradients where `centered`, and, with a momentum, the velocity.
+    settings = (learning rate, alpha, 1 - alpha, epsilon, weight decay, momentum, epsilon under the
+    root, learning rate in the velocity, what the parameter is multiplied by). The states are the
+    mean of squares, the mean of gradients where `centered`, and, with a momentum, the velocity.
     """
-    n, w, g = _begin(w, g, settings, 4, maximize=maximize)
+    n, w, g = _begin(w, g, settings, 4, 8, maximize)
     states = [n[1] * square + n[2] * g * g]
     spread = states[0]
     velocity = second
@@ -59,7 +62,7 @@ def rmsprop_step(
         states.append(second + n[2] * (g - second))
         spread = spread - states[1] * states[1]
         velocity = third
-    step = g / (numpy.sqrt(spread) + n[3])
+    step = n[7] * g / (numpy.sqrt(spread + n[6]) + n[3])
     if velocity is not None:
         step = n[5] * velocity + step
         states.append(step)
@@ -72,11 +75,12 @@ def adagrad_step(
 ) -> tuple[Array, ...]:
     """Adagrad: a parameter `w` and the sum of squares after a step along `g`.
 
-    settings = (learning rate, decayed; epsilon, weight decay).
+    settings = (learning rate, decayed; epsilon, weight decay, epsilon under the root, what the
+    parameter is multiplied by).
     """
-    n, w, g = _begin(w, g, settings, 2, maximize=maximize)
+    n, w, g = _begin(w, g, settings, 2, 4, maximize)
     new_sum = sum + g * g
-    return w - n[0] * g / (numpy.sqrt(new_sum) + n[1]), new_sum
+    return w - n[0] * g / (numpy.sqrt(new_sum + n[3]) + n[1]), new_sum
 
 
 @operator("AdadeltaStep", "new_w new_square new_delta", _renewed(2))
@@ -85,9 +89,10 @@ def adadelta_step(
 ) -> tuple[Array, ...]:
     """Adadelta: a parameter `w`, the means of squares of its gradient and of its steps.
 
-    settings = (learning rate, rho, 1 - rho, epsilon, weight decay).
+    settings = (learning rate, rho, 1 - rho, epsilon, weight decay, what the parameter is multiplied
+    by).
     """
-    n, w, g = _begin(w, g, settings, 4, maximize=maximize)
+    n, w, g = _begin(w, g, settings, 4, 5, maximize)
     new_square = n[1] * square + n[2] * g * g
     step = numpy.sqrt(delta + n[3]) / numpy.sqrt(new_square + n[3]) * g
     return w - n[0] * step, new_square, n[1] * delta + n[2] * step * step
@@ -99,13 +104,14 @@ def adamax_step(
 ) -> tuple[Array, ...]:
     """Adamax: a parameter `w`, the mean of its gradient, and the largest one, which decays.
 
-    settings = (learning rate / (1 - beta1 ** t), 1 - beta1, beta2, epsilon, weight decay), where t
-    is the number of the step, from 1 on.
+    settings = (learning rate / (1 - beta1 ** t), 1 - beta1, beta2, epsilon, weight decay, epsilon
+    that is not kept, what the parameter is multiplied by), where t is the number of the step, from
+    1 on.
     """
-    n, w, g = _begin(w, g, settings, 4, maximize=maximize)
+    n, w, g = _begin(w, g, settings, 4, 6, maximize)
     new_mean = mean + n[1] * (g - mean)
     new_most = numpy.maximum(n[2] * most, numpy.abs(g) + n[3])
-    return w - n[0] * new_mean / new_most, new_mean, new_most
+    return w - n[0] * new_mean / (new_most + n[5]), new_mean, new_most
 
 
 @operator("NAdamStep", "new_w new_mean new_square", _renewed(2))

@@ -30,11 +30,13 @@ def sgd_step(
 ) -> tuple[Array, ...]:
     """Stochastic gradient descent: a parameter `w` and its velocity after a step along `g`.
 
-    settings = (learning rate, momentum, weight decay, 1 - dampening). Without a velocity momentum
+    settings = (learning rate, momentum, weight decay, 1 - dampening, what the gradient is
+    multiplied by, what the parameter is multiplied by before all else). Without a velocity momentum
     is 0, and new_velocity is the direction of the step.
     """
-    rate, momentum, decay, share = (w.dtype.type(item) for item in settings)
-    direction = (-g if maximize else g) + decay * w
+    rate, momentum, decay, share, scale, kept = (w.dtype.type(item) for item in settings)
+    w = w * kept
+    direction = scale * (-g if maximize else g) + decay * w
     new = direction if velocity is None else momentum * velocity + share * direction
     taken = direction + momentum * new if nesterov else new
     return w - rate * taken, new

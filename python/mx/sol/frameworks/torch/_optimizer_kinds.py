@@ -41,7 +41,7 @@ def _sgd(group: Group, of: Numbers) -> list[float]:
     # The first gradient is the velocity as a whole.
     share = 1 - float(group["dampening"]) if of["begun"] else 1.0
     numbers = [float(group["lr"]), float(group["momentum"]), float(group["weight_decay"])]
-    return [*numbers, share]
+    return [*numbers, share, 1.0, 1.0]
 
 
 def _adam(group: Group, of: Numbers) -> list[float]:
@@ -53,23 +53,23 @@ def _adam(group: Group, of: Numbers) -> list[float]:
 def _rmsprop(group: Group, of: Numbers) -> list[float]:
     alpha = float(group["alpha"])
     numbers = [float(group["lr"]), alpha, 1 - alpha, group["eps"], group["weight_decay"]]
-    return [*numbers, group["momentum"]]
+    return [*numbers, group["momentum"], 0.0, 1.0, 1.0]
 
 
 def _adagrad(group: Group, of: Numbers) -> list[float]:
     rate = float(group["lr"]) / (1 + of["step"] * group["lr_decay"])
-    return [rate, group["eps"], group["weight_decay"]]
+    return [rate, group["eps"], group["weight_decay"], 0.0, 1.0]
 
 
 def _adadelta(group: Group, of: Numbers) -> list[float]:
     rho = float(group["rho"])
-    return [float(group["lr"]), rho, 1 - rho, group["eps"], group["weight_decay"]]
+    return [float(group["lr"]), rho, 1 - rho, group["eps"], group["weight_decay"], 1.0]
 
 
 def _adamax(group: Group, of: Numbers) -> list[float]:
     beta1, beta2 = _betas(group)
     rate = float(group["lr"]) / (1 - beta1 ** (of["step"] + 1))
-    return [rate, 1 - beta1, beta2, group["eps"], group["weight_decay"]]
+    return [rate, 1 - beta1, beta2, group["eps"], group["weight_decay"], 0.0, 1.0]
 
 
 def _decay(group: Group) -> tuple[float, float]:
@@ -142,17 +142,17 @@ def _moments_of_adam(group: Group) -> tuple[str, ...]:
 _moments = _states("exp_avg", "exp_avg_sq")
 _ADAM = Kind("AdamStep", 7, _adam, _moments_of_adam, _of_adam)
 KINDS = {
-    torch.optim.SGD: Kind("SGDStep", 4, _sgd, _velocity, _flags("nesterov"), {}),
+    torch.optim.SGD: Kind("SGDStep", 6, _sgd, _velocity, _flags("nesterov"), {}),
     torch.optim.Adam: _ADAM,
     torch.optim.AdamW: _ADAM,
-    torch.optim.RMSprop: Kind("RMSpropStep", 6, _rmsprop, _of_rmsprop, _flags("centered")),
+    torch.optim.RMSprop: Kind("RMSpropStep", 9, _rmsprop, _of_rmsprop, _flags("centered")),
     torch.optim.Adagrad: Kind(
-        "AdagradStep", 3, _adagrad, _states("sum"), _flags(), begins="initial_accumulator_value"
+        "AdagradStep", 5, _adagrad, _states("sum"), _flags(), begins="initial_accumulator_value"
     ),
     torch.optim.Adadelta: Kind(
-        "AdadeltaStep", 5, _adadelta, _states("square_avg", "acc_delta"), _flags()
+        "AdadeltaStep", 6, _adadelta, _states("square_avg", "acc_delta"), _flags()
     ),
-    torch.optim.Adamax: Kind("AdamaxStep", 5, _adamax, _states("exp_avg", "exp_inf"), _flags()),
+    torch.optim.Adamax: Kind("AdamaxStep", 7, _adamax, _states("exp_avg", "exp_inf"), _flags()),
     torch.optim.NAdam: Kind(
         "NAdamStep", 9, _nadam, _moments, _flags(), {"step": 0.0, "mu_product": 1.0}, _multiply_mu
     ),
