@@ -226,6 +226,19 @@ def test_pools_of_any_size() -> None:
     check(pools, [floats(2, 4, 6, 8)], [floats(1, 4, 5, 7)], dynamic=names)
 
 
+def test_rolls_of_any_length() -> None:
+    """Also by more than there are elements."""
+
+    def rolls(x: torch.Tensor) -> Any:
+        return x.roll(3, 1), x.roll(-7, 1), x.roll((5, -4), (0, 1)), x.roll(9), x.roll(0, 1)
+
+    others = [[floats(*shape)] for shape in ((2, 2), (3, 3), (1, 1), (9, 4))]
+    names = {"inputs": [("rows", "columns")]}
+    graph = check(rolls, [floats(3, 8)], *others, dynamic=names)
+    empty = torch.zeros(2, 0)
+    assert [one.shape for one in run(graph, [empty])] == [(2, 0)] * 5
+
+
 def test_shapes_that_data_decides() -> None:
     def function(x: torch.Tensor, i: torch.Tensor) -> Any:
         found = x.nonzero()

@@ -207,14 +207,14 @@ def roll(b: Builder, x: ir.Value, shifts: Sequence[int], dims: Sequence[int] = (
     result = b.Reshape(x, [-1]) if flat else x
     for shift, dim in zip(static(shifts, "the shift"), dims or [0], strict=True):
         length = b.size(x, dim) if not flat else b.product(b.sizes(x))
+        cut: Size  # where what comes first begins
         if isinstance(length, int):
-            shift = shift % length if length else 0
-        if shift:
-            result = b.Concat(
-                slice_axis(b, result, dim, -shift, _LAST),
-                slice_axis(b, result, dim, 0, -shift),
-                axis=dim,
-            )
+            cut = -shift % length if length else 0
+        else:  # it may be less than the shift
+            cut = b.Mod(b.scalar(-shift), b.Max(length, 1)) if shift else 0
+        if cut != 0:
+            first = slice_axis(b, result, dim, cut, _LAST)
+            result = b.Concat(first, slice_axis(b, result, dim, 0, cut), axis=dim)
     return b.reshape(result, b.sizes(x)) if flat else result
 
 
