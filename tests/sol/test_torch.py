@@ -323,6 +323,13 @@ def test_arguments_that_are_no_tensors() -> None:
         fast(x, {"a": [x]}, 2.0, mask=x)
     with torch.no_grad(), pytest.raises(TypeError, match="structure"):
         fast(x, {"a": [x, x]}, 2.0)
+    with torch.no_grad(), pytest.raises(ValueError, match="axis 0: expected 2, got 3: #0 may vary"):
+        fast(torch.randn(3, 3), {"a": [torch.randn(3, 3)]}, 2.0)
+    with torch.no_grad(), pytest.raises(ValueError, match="axis 1: expected 3, got 4"):
+        fast(x, {"a": [torch.randn(2, 4)]}, 2.0)
+    scale = float("nan")
+    with torch.no_grad():
+        assert sol.optimize(model, x, {"a": [x]}, scale)(x, {"a": [x]}, scale) is not None
 
 
 class Optional(nn.Module):
@@ -348,6 +355,30 @@ def test_names_are_kept_apart_from_positions() -> None:
                 fast(*args, **kwargs)
 
 
+class Several(nn.Module):
+    """Takes any number of arguments, by position and by name."""
+
+    def forward(self, x, *more, **named):
+        return x - sum(more) + sum(named.values())
+
+
+def test_any_number_of_arguments() -> None:
+    model, x = Several().eval(), torch.randn(2, 3)
+    fast = sol.optimize(model, x, x, kwargs={"p": x, "q": x})
+    check(fast, model, x, 2 * x, q=3 * x, p=4 * x)
+    for args, kwargs, kind, text in (
+        ((x, x), {"p": x}, TypeError, "Several: argument q is missing, which the example has"),
+        ((x,), {"p": x, "q": x}, TypeError, r"argument more\[0\] is missing"),
+        ((x, x), {"p": x, "q": x, "r": x}, TypeError, "argument r is none of the example's: x, "),
+        ((x, x, x), {"p": x, "q": x}, TypeError, r"argument more\[1\] is none of the example's"),
+        # torch.export itself cannot have lengths of these vary
+        ((x, x[:1]), {"p": x, "q": x}, ValueError, "axis 0: expected 2, got 1: what may vary"),
+        ((x, x), {"p": x, "q": x[0]}, ValueError, "expected 2 axes"),
+    ):
+        with torch.no_grad(), pytest.raises(kind, match=text):
+            fast(*args, **kwargs)
+
+
 class Branches(nn.Module):
     """Does other things for some lengths: what torch assumes of them has to be kept to."""
 
@@ -355,6 +386,15 @@ class Branches(nn.Module):
         if x.shape[0] == 5:
             x = x * 2
         return x.squeeze(), x[:, :4] + 1, y.reshape(-1)
+
+
+def test_lengths_that_inputs_have_in_common() -> None:
+    model = Several().eval()
+    fast = sol.optimize(model, torch.randn(2, 3), torch.randn(2, 3), vdims=True)
+    check(fast, model, torch.randn(5, 4), torch.randn(5, 4))
+    text = "input 'more_0': axis 1: expected 4, got 3: #1 is 4 in an axis before"
+    with torch.no_grad(), pytest.raises(ValueError, match=text):
+        fast(torch.randn(5, 4), torch.randn(5, 3))
 
 
 def test_dimensions_that_vary() -> None:

@@ -12,7 +12,7 @@ import numpy
 
 from .. import numpy as np
 from ..context import Context, cpu
-from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
+from ..graph import Graph, GraphError, PartitionedPlan, Plan, ValueSpec
 from ..graph.lowering._contents import to_numpy
 from ..graph.passes import Pass
 from ._config import config
@@ -467,16 +467,17 @@ class Compiled:
         else:
             templates = list(self.source.dimensions().inputs.values())
         found: dict[str, int] = {}
-        for spec, shape, template in zip(self.inputs, shapes, templates, strict=True):
+        for number, (shape, template) in enumerate(zip(shapes, templates, strict=True)):
             if len(shape) != len(template):
                 raise ValueError(
-                    f"input {spec.name!r}: expected {len(template)} axes, got shape {shape}"
+                    f"input {self.inputs[number].name!r}: expected {len(template)} axes,"
+                    f" got shape {shape}"
                 )
             for axis, (length, extent) in enumerate(zip(shape, template, strict=True)):
-                self._check_axis(spec.name, axis, length, extent, found)
+                self._check_axis(number, axis, length, extent, found)
 
     def _check_axis(
-        self, name: str, axis: int, length: int, extent: int | str, found: dict[str, int]
+        self, number: int, axis: int, length: int, extent: int | str, found: dict[str, int]
     ) -> None:
         if isinstance(extent, str):
             if not extent[1:].isdigit():
@@ -488,14 +489,24 @@ class Compiled:
             expected = extent
         if length == expected:
             return
-        numbered = self.source.dimensions().inputs[name][axis]
-        if isinstance(numbered, int):
-            why = self.source.dimensions().reason(name, axis)
-        elif self.choice is not None and extent in found:
-            why = f"{extent} is {expected} in an axis before"
-        else:
-            why = f"{numbered} may vary, if `vdims` of sol.optimize says so"
+        why = self._why(number, axis, expected if extent in found else None)
+        name = self.inputs[number].name
         raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
+
+    def _why(self, number: int, axis: int, before: int | None) -> str:
+        """Why an axis of an input has one length; `before` is one that another axis has told."""
+        try:
+            dimensions = self.source.dimensions()
+        except GraphError as error:
+            return f"what may vary cannot be found out: {str(error).splitlines()[0]}"
+        # These call an input of a list or of a dictionary what Python does, graphs by a name of C.
+        name, template = list(dimensions.inputs.items())[number]
+        numbered = template[axis]
+        if isinstance(numbered, int):
+            return dimensions.reason(name, axis)
+        if before is not None and self.choice is not None:
+            return f"{numbered} is {before} in an axis before"
+        return f"{numbered} may vary, if `vdims` of sol.optimize says so"
 
 
 def _make_room(kept: dict[Any, Any]) -> None:

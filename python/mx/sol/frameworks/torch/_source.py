@@ -256,17 +256,32 @@ class TorchSource(Source):
         return self.outputs.unflatten(outputs)
 
     def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(self._arguments(args, kwargs).arguments)
+
+    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
         try:
-            bound = inspect.signature(self.module.forward).bind(*args, **kwargs)
+            return inspect.signature(self.module.forward).bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
-        return dict(bound.arguments)
+
+    def _by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by their names, also those that `*args` and `**kwargs` of forward take."""
+        bound, found = self._arguments(args, kwargs), dict[str, Any]()
+        for name, value in bound.arguments.items():
+            kind = bound.signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                found.update((f"{name}[{n}]", one) for n, one in enumerate(value))
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                found.update(value)
+            else:
+                found[name] = value
+        return found
 
     def _as_example(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Arguments by position where the example has them so, and by name where it does that."""
         if len(args) == len(self.args) and kwargs.keys() == self.kwargs.keys():
             return tuple(args), {name: kwargs[name] for name in self.kwargs}
-        given, example = self._bound(args, kwargs), self._bound(self.args, self.kwargs)
+        given, example = self._by_name(args, kwargs), self._by_name(self.args, self.kwargs)
         further = [name for name in given if name not in example]
         if further:
             raise TypeError(
@@ -298,7 +313,9 @@ def _itself(x: Any) -> Any:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
+    if type(one) is not type(other):
+        return False
+    return bool(one == other) or (isinstance(one, float) and one != one and other != other)
 
 
 def _path_text(path: Sequence[Any]) -> str:
