@@ -198,3 +198,30 @@ def test_changed_lists_of_layers(change, kind, training) -> None:
         for _ in range(2):
             with pytest.raises(TypeError, match="new.* or .*: optimize it again"):
                 fast(x)
+
+
+@pytest.mark.parametrize("capture", ["largest_batch", "another length"])
+@pytest.mark.parametrize("change", ["replaced", "tied no longer"])
+def test_what_changes_before_another_capture(change, capture) -> None:
+    """A capture of the module as it is now does not make the one of before right."""
+
+    class Squeezes(nn.Sequential):
+        def forward(self, x):
+            return super().forward(x).squeeze(0)
+
+    module, x = Squeezes(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)).eval(), torch.randn(2, 4)
+    module[2].weight = module[0].weight
+    fast = sol.optimize(module, x, vdims=True)
+    check(fast, module, x)
+    if change == "replaced":
+        module[1] = nn.ReLU()
+    else:
+        module[2].weight = nn.Parameter(torch.randn(4, 4))
+    with pytest.raises(TypeError, match="optimize it again"):
+        if capture == "largest_batch":
+            sol.largest_batch(fast, "1MB")
+        else:
+            fast._sol.compiled.memory_of_shapes(((1, 4),))
+    for _ in range(2):
+        with torch.no_grad(), pytest.raises(TypeError, match="optimize it again"):
+            fast(x)

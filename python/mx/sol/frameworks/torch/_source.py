@@ -10,6 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ....graph import Graph, GraphError
+from ....importers.torch._exporting import exporting
 from ....importers.torch._tensors import tensor_of
 from ...dims import Choice, Dimensions
 from .._framework import InTraining, Parsed, Source, Weight
@@ -72,6 +73,7 @@ class TorchSource(Source):
 
     def parse(self, choice: Choice | None) -> Parsed:
         """The graph: of the example's shapes, or with names for the dimensions that vary."""
+        self._check_modules()
         if choice is None:
             return Parsed(self._graph(self.args, self.kwargs), lambda shapes: True)
         analysis = self._analyse()
@@ -90,6 +92,7 @@ class TorchSource(Source):
 
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph of an example of these shapes."""
+        self._check_modules()
         return self._graph(*self.resized(shapes))
 
     def _analyse(self) -> Analysis:
@@ -219,15 +222,23 @@ class TorchSource(Source):
     def look(self) -> None:
         """See Source. TypeError where a module is another one, or a weight is two now."""
         assert self.state is not None
-        replaced = self.state.replaced_module()
+        self._check_modules()
+        self.state.look()
+
+    def _check_modules(self) -> None:
+        """As `look`, which a further capture comes before, too: graphs of a model are of one set of
+        modules, and `look` could not tell afterwards that the first ones had others."""
+        if self.state is None:
+            return
+        with exporting:  # which has others in the positions of weights
+            replaced, broken = self.state.replaced_module(), self.state.ties.broken()
         if replaced is not None:
             raise TypeError(
                 f"{self.name}: {replaced!r} is new, another one or gone since the model was"
                 " optimized: optimize it again"
             )
-        if broken := self.state.ties.broken():
+        if broken:
             raise TypeError(f"{self.name}: {broken}: optimize it again")
-        self.state.look()
 
     # -- arguments --
 
