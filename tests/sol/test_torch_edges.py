@@ -167,6 +167,14 @@ UNSUPPORTED = {
         "'input': expected a dense tensor, got a nested",
     ),
     "dataclass": (lambda: (Applies(pair), X), r"it returns a Pair.*register_dataclass\(Pair\)"),
+    "complex": (
+        lambda: (nn.Linear(4, 3).to(torch.complex64), X.to(torch.complex64)),
+        "complex numbers, which graphs have not.*\n *the input p_weight(.*\n)*.*aten.linear",
+    ),
+    "complex inside": (
+        lambda: (Applies(lambda x: (x * 1j).sum()), X),
+        r"complex numbers.*\n *aten.mul.Tensor \(node 'mul', .*test_torch_edges.py:\d+\)",
+    ),
     "library's line": (
         lambda: (nn.Linear(5, 3), X),
         r"Linear cannot be exported by torch: [^(]*\[2, 4\] X \[5, 3\]\.$",
@@ -184,6 +192,15 @@ def test_what_torch_has_no_words_for(name: str, capfd: pytest.CaptureFixture[str
     with pytest.raises(kinds, match=said):
         sol.optimize(model, example)
     assert capfd.readouterr().err == ""
+
+
+def test_weights_that_become_complex() -> None:
+    fast = sol.optimize(nn.Sequential(nn.Linear(4, 3)).eval(), X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fast.to(torch.complex64)
+    with torch.no_grad(), pytest.raises(GraphError, match="complex numbers, which graphs have not"):
+        fast(X.to(torch.complex64))
 
 
 def test_exported_programs() -> None:

@@ -25,6 +25,7 @@ assert rules.FAMILIES  # their import fills the table
 # What says where and how torch keeps a tensor, which the graph does not know.
 _OF_MEMORY = ("device", "layout", "memory_format", "non_blocking", "pin_memory")
 _IR_VERSION = 11
+_OWN = f"{__package__}."
 
 
 def import_program(
@@ -36,6 +37,7 @@ def import_program(
     it has random elements, one more input: `seed`.
     """
     _check_rules(program.graph_module)
+    _check_numbers(program.graph_module)
     return _Import(program, dimensions, name, training).run()
 
 
@@ -58,6 +60,31 @@ def _check_rules(module: Any) -> None:
         raise GraphError(
             "mx.importers.torch has no rule for " + _listed(missing, "operators, at these nodes")
         )
+
+
+def _check_numbers(module: Any) -> None:
+    """GraphError where numbers are complex: ONNX has types for them, but hardly an operator.
+
+    A rule of others may write what it likes for them, as pairs of real numbers.
+    """
+    inputs = (node for node in module.graph.nodes if node.op == "placeholder" and node.users)
+    found = [f"the input {node.name}" for node in inputs if _is_complex(node)]
+    found += [
+        describe(node, _rule.key_of(node.target))
+        for node in _call_nodes(module)
+        if _is_complex(node) and _rule.rule_of(node.target).__module__.startswith(_OWN)
+    ]
+    if found:
+        raise GraphError(
+            "mx.importers.torch cannot import complex numbers, which graphs have not: "
+            + _listed(found, "inputs and results")
+        )
+
+
+def _is_complex(node: Any) -> bool:
+    values = node.meta.get("val")
+    every = values if isinstance(values, (list, tuple)) else [values]
+    return any(getattr(getattr(one, "dtype", None), "is_complex", False) for one in every)
 
 
 def _listed(lines: list[str], what: str) -> str:
