@@ -188,6 +188,8 @@ ARGUMENTS = [
     ({"func_name": "size_t"}, ValueError, "func_name: expected a name that is not .* 'size_t'"),
     ({"func_name": "lambda", "lib_type": "wheel"}, ValueError, "as C and Python have .* 'lambda'"),
     ({"lib_name": "lambda", "lib_type": "wheel"}, ValueError, "lib_name: .* 'lambda'"),
+    ({"lib_name": "json", "lib_type": "wheel"}, ValueError, "no module of Python .* got 'json'"),
+    ({"lib_name": "NumPy", "lib_type": "wheel"}, ValueError, "nor the package numpy, got 'NumPy'"),
     ({"lib_name": "../x"}, ValueError, "lib_name: .* got '../x'"),
     ({"lib_name": "math"}, ValueError, "lib_name: expected a name that no header .* got 'math'"),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
@@ -253,6 +255,9 @@ def test_no_model(tmp_path) -> None:
 def test_names() -> None:
     assert library_name("Net 2") == "net_2" and library_name("2") == "model_2"
     assert library_name("math") == "math_model" and library_name("") == "model"
+    assert library_name("Switch") == "switch_model" and library_name("Token") == "token"
+    for taken in ("Token", "Lambda", "NumPy"):
+        assert library_name(taken, in_python=True) == f"{taken.lower()}_model"
     assert identifier("output['a b']") == "output_a_b"
     assert identifier("0x/é") == "v_0x" and identifier("__x__") == "x" and identifier("") == "v"
     assert shape_text((1, 3, 8)) == "1x3x8" and shape_text(()) == "scalar"

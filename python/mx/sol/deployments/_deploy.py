@@ -59,10 +59,11 @@ def deploy(
     `model` is what `sol.optimize` has returned, or an `mx.graph.Graph`; `shapes` has shapes of
     inputs by name, where they vary and are to be others than the example's. `lib_type` is
     "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
-    for Python, of `version`. `lib_name` begins names of files and may be none of a header of C,
-    `func_name` those of functions, which the header describes; it may be none of libc and libm, nor
-    begin as names of the source do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file
-    that the caller reads, else part of the library.
+    for Python, of `version`. `lib_name` begins names of files and may be none of a header of C, nor
+    of a module of Python or of numpy where it is a wheel's; `func_name` begins those of functions,
+    which the header describes; it may be none of libc and libm, nor begin as names of the source
+    do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file that the caller reads, else
+    part of the library.
 
     `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
     calls it: "aarch64-linux-musl"; by default this machine's. `jit` is the compiler: "gcc", "clang"
@@ -82,7 +83,7 @@ def deploy(
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
     chosen = target_of(target)
     graph = _graph_of(model, _checked_shapes({} if shapes is None else shapes))
-    name = lib_name if lib_name is not None else library_name(graph.name)
+    name = lib_name if lib_name is not None else library_name(graph.name, in_python)
     check_library("lib_name", name, in_python)
     program = lower(graph, chosen)
     lay_out(program)

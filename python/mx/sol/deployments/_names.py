@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from collections.abc import Iterable, Sequence
 
 from ._reserved import is_reserved
@@ -44,23 +45,35 @@ _HEADERS = frozenset(
     """.split()
 )
 
+# What a package of Python would hide, or never be found behind; its own module needs NumPy.
+_MODULES = frozenset(name.lower() for name in (*sys.stdlib_module_names, "numpy"))
+
 
 def check_library(parameter: str, name: object, in_python: bool = False) -> str:
-    """The name, if it can be one in C that hides no header; TypeError or ValueError if not."""
+    """The name, if it can be one in C that hides no header, and one of a package of Python that
+    hides no module; TypeError or ValueError if not."""
     found = check_name(parameter, name, in_python)
     if found.lower() in _HEADERS:
         raise ValueError(
             f"sol.deploy: {parameter}: expected a name that no header of C has, got {name!r}"
         )
+    if in_python and found.lower() in _MODULES:
+        raise ValueError(
+            f"sol.deploy: {parameter}: expected a name that no module of Python has, nor the"
+            f" package numpy, got {name!r}"
+        )
     return found
 
 
-def library_name(text: str) -> str:
-    """A name for files of a model, made of what it is called."""
+def library_name(text: str, in_python: bool = False) -> str:
+    """A name for files of a model, made of what it is called, that `check_library` takes."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
     if not name[:1].isalpha():
         return f"model_{name}".rstrip("_")
-    return f"{name}_model" if name in _HEADERS else name
+    taken = _HEADERS | _KEYWORDS
+    if in_python:
+        taken |= _MODULES | frozenset(keyword.kwlist)
+    return f"{name}_model" if name in taken else name
 
 
 def check_name(parameter: str, name: object, in_python: bool = False) -> str:
