@@ -252,6 +252,14 @@ def test_no_model(tmp_path) -> None:
         sol.deploy(numpy.sin, path=tmp_path)
 
 
+def test_what_cannot_be_written_leaves_nothing(tmp_path) -> None:
+    graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
+    (tmp_path / "relu.c").mkdir()
+    with pytest.raises(IsADirectoryError):
+        sol.deploy(graph, "source", path=tmp_path, lib_name="relu")
+    assert [one.name for one in tmp_path.iterdir()] == ["relu.c"]
+
+
 def test_names() -> None:
     assert library_name("Net 2") == "net_2" and library_name("2") == "model_2"
     assert library_name("math") == "math_model" and library_name("") == "model"

@@ -172,5 +172,9 @@ def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
 def _move(source: Path, destination: Path) -> None:
     destination.parent.mkdir(parents=True, exist_ok=True)
     unfinished = destination.with_name(destination.name + ".unfinished")
-    shutil.move(source, unfinished)
-    unfinished.replace(destination)
+    try:
+        shutil.move(source, unfinished)
+        unfinished.replace(destination)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
