@@ -203,6 +203,16 @@ def test_weights_that_become_complex() -> None:
         fast(X.to(torch.complex64))
 
 
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_weights_that_leave_the_cpu(is_trained: bool) -> None:
+    fast = sol.optimize(nn.Sequential(nn.Linear(4, 3)).eval(), X)
+    with torch.set_grad_enabled(is_trained):
+        fast(X)
+        fast.to("meta")
+        with pytest.raises(TypeError, match="weight '0.weight' is .* on meta now, .* on cpu when"):
+            fast(X)
+
+
 def test_exported_programs() -> None:
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
     program = torch.export.export(model, (X,))

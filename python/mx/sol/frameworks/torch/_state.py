@@ -212,13 +212,15 @@ class State:
         return {old: new for old, new in found.items() if old != new}
 
     def current(self) -> dict[str, Any]:
-        """The weights by name. TypeError where one has another type or shape than before."""
+        """The weights by name. TypeError where one has another type or shape, or left the CPU."""
         tensors = self.weights()
         for name, tensor, (dtype, shape) in zip(self._names, tensors, self._spec, strict=True):
-            if tensor.dtype != dtype or tensor.shape != shape:
+            if tensor.dtype != dtype or tensor.shape != shape or tensor.device.type != "cpu":
+                on = "" if tensor.device.type == "cpu" else f" on {tensor.device}"
                 raise TypeError(
-                    f"the weight {name!r} is {tensor.dtype} {tuple(tensor.shape)} now, and was"
-                    f" {dtype} {tuple(shape)} when the model was optimized: optimize it again"
+                    f"the weight {name!r} is {tensor.dtype} {tuple(tensor.shape)}{on} now, and was"
+                    f" {dtype} {tuple(shape)}{on and ' on cpu'} when the model was optimized:"
+                    " optimize it again"
                 )
         return {**dict(zip(self._names, tensors, strict=True)), **self._constants}
 
