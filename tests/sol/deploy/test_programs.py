@@ -245,6 +245,10 @@ def test_shapes_of_what_is_optimized(tmp_path) -> None:
     fast = sol.optimize(graph, numpy.zeros((4, 2), "float32"), vdims=[True])
     with pytest.raises(ValueError, match="sol.deploy: shapes: expected names of the inputs x, got"):
         sol.deploy(fast, "source", path=tmp_path, shapes={"z": (1, 2)})
+    fast = sol.optimize(graph)
+    with pytest.raises(ValueError, match="shapes: expected those of the inputs x, as dimensions"):
+        sol.deploy(fast, "source", path=tmp_path)
+    sol.deploy(fast, "source", path=tmp_path, shapes={"x": (1, 2)})
 
 
 def test_no_model(tmp_path) -> None:

@@ -162,7 +162,14 @@ def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
             numpy.zeros(tuple(shapes[spec.name]), spec.dtype or "float32")
             for spec in compiled.inputs
         ]
-    arrays = compiled.example_arrays()
+    try:
+        arrays = compiled.example_arrays()
+    except ValueError:  # an input has no length, and there is no example
+        others = ", ".join(name for name in names if name not in shapes)
+        raise ValueError(
+            f"sol.deploy: shapes: expected those of the inputs {others}, as dimensions vary and"
+            " sol.optimize was given no example"
+        ) from None
     return [
         numpy.zeros(tuple(shapes[name]), str(array.dtype)) if name in shapes else array
         for name, array in zip(names, arrays, strict=True)
