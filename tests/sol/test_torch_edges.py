@@ -54,6 +54,38 @@ def test_gradients_at_bounds(name: str) -> None:
     torch.testing.assert_close(x.grad[:-1], other.grad[:-1])
 
 
+PROBABILITIES, LABELS = [0.0, 1.0, 0.0, 1.0, 0.25, 1e-7], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]
+# Functions whose formulas have infinite gradients, and elements where they have.
+INFINITE = {
+    "std": (lambda x: x.reshape(2, 3).std(1), [2.0, 2.0, 2.0, 1.0, 2.0, 4.0]),
+    "log1p": (torch.log1p, [1e9, 1e30, 0.0, 0.4, 0.6, -0.9]),
+    "losses of probabilities": (
+        lambda x: F.binary_cross_entropy(x, torch.tensor(LABELS), reduction="none"),
+        PROBABILITIES,
+    ),
+    "losses of labels": (
+        lambda x: F.binary_cross_entropy(torch.tensor([0.1, 0.5, 1e-7] * 2), x, reduction="sum"),
+        LABELS,
+    ),
+    "losses of sigmoids": (
+        lambda x: F.binary_cross_entropy(x.sigmoid(), torch.tensor(LABELS), torch.ones(6) / 3),
+        [200.0, -200.0, 0.5, 30.0, -30.0, -3.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INFINITE)
+def test_gradients_where_formulas_have_infinite_ones(name: str) -> None:
+    function, elements = INFINITE[name]
+    x = torch.tensor(elements, requires_grad=True)
+    other = x.detach().clone().requires_grad_()
+    results = sol.optimize(Applies(function), x.detach())(x), function(other)
+    torch.testing.assert_close(*results)
+    for one in results:
+        one.sum().backward()
+    torch.testing.assert_close(x.grad, other.grad)
+
+
 @pytest.mark.parametrize("padding", [1, -1])
 def test_the_padding_of_embeddings_is_not_trained(padding: int) -> None:
     indices = torch.tensor([[0, 1, 3], [1, 1, 3]])

@@ -6,6 +6,8 @@ import onnx_ir as ir
 
 from .._builder import Builder, dtype_of, rank_of
 from .._rule import rule
+from .random import detach
+from .unary import log1p
 
 _REDUCTIONS = ("none", "mean", "sum")
 
@@ -103,6 +105,34 @@ def _of_labels(
         return b.cast(counted, dtype)
     labels = b.Where(counted, target, b.constant(0, dtype_of(target)))
     return b.Where(counted, b.Gather(weight, labels, axis=0), b.constant(0, dtype))
+
+
+@rule("binary_cross_entropy")
+def binary_cross_entropy(
+    b: Builder, x: ir.Value, target: ir.Value, weight: ir.Value | None = None, reduction: int = 1
+) -> ir.Value:
+    """Logarithms are -100 at least, and the gradient is torch's, which is bounded, too."""
+    zero, one = b.scalar(0, dtype_of(x)), b.scalar(1, dtype_of(x))
+    given = detach(b, x)
+    rest = b.Sub(one, given)
+    is_none, is_all = b.Equal(given, zero), b.Equal(rest, zero)
+    shares = _bounded(b, is_none, b.Log(b.Where(is_none, one, given)))
+    others = _bounded(b, is_all, log1p(b, b.Neg(b.Where(is_all, zero, given))))
+    shares, others = b.Mul(target, shares), b.Mul(b.Sub(one, target), others)
+    losses = b.Neg(b.Add(shares, others))
+    if b.training is not None:
+        slope = b.Div(b.Sub(given, target), b.Max(b.Mul(given, rest), 1e-12))
+        losses = b.Add(losses, b.Mul(detach(b, slope), b.Sub(x, given)))
+    if weight is not None:
+        losses = b.Mul(losses, weight)
+    if reduction == 0:
+        return losses
+    return b.ReduceSum(losses, keepdims=0) if reduction == 2 else b.ReduceMean(losses, keepdims=0)
+
+
+def _bounded(b: Builder, is_zero: ir.Value, logarithms: ir.Value) -> ir.Value:
+    least = b.scalar(-100, dtype_of(logarithms))
+    return b.Where(is_zero, least, b.Max(logarithms, least))
 
 
 @rule("multilabel_margin_loss")

@@ -167,7 +167,13 @@ def std(
     correction: Number | None = None,
     keepdim: bool = False,
 ) -> ir.Value:
-    return b.Sqrt(variance(b, x, dim, correction, keepdim)[0])
+    found = variance(b, x, dim, correction, keepdim)[0]
+    if b.training is None:
+        return b.Sqrt(found)
+    # Of equal elements there is no derivative, for which torch has 0.
+    is_some = b.Greater(found, 0)
+    roots = b.Sqrt(b.Where(is_some, found, b.scalar(1, dtype_of(found))))
+    return b.Where(is_some, roots, found)
 
 
 @rule("var_mean.correction")

@@ -114,8 +114,11 @@ def expm1(b: Builder, x: ir.Value) -> ir.Value:
 def log1p(b: Builder, x: ir.Value) -> ir.Value:
     # Near zero 1 + x has few digits of x; log(1 + x) is 2 atanh(x / (x + 2)).
     x = b.cast(x, b.out)
-    near = b.Mul(b.Atanh(b.Div(x, b.Add(x, 2))), 2)
-    return b.Where(b.Less(b.Abs(x), 0.5), near, b.Log(b.Add(x, 1)))
+    is_near = b.Less(b.Abs(x), 0.5)
+    # Zero times the gradient of what is not taken is none where that is infinite.
+    close = x if b.training is None else b.Where(is_near, x, b.scalar(0, dtype_of(x)))
+    near = b.Mul(b.Atanh(b.Div(close, b.Add(close, 2))), 2)
+    return b.Where(is_near, near, b.Log(b.Add(x, 1)))
 
 
 @rule("log2")
