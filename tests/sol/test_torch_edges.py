@@ -59,6 +59,7 @@ PROBABILITIES, LABELS = [0.0, 1.0, 0.0, 1.0, 0.25, 1e-7], [0.0, 1.0, 1.0, 0.0, 1
 INFINITE = {
     "std": (lambda x: x.reshape(2, 3).std(1), [2.0, 2.0, 2.0, 1.0, 2.0, 4.0]),
     "log1p": (torch.log1p, [1e9, 1e30, 0.0, 0.4, 0.6, -0.9]),
+    "expm1": (torch.expm1, [20.0, 50.0, 0.0, 0.4, 0.6, -90.0]),
     "losses of probabilities": (
         lambda x: F.binary_cross_entropy(x, torch.tensor(LABELS), reduction="none"),
         PROBABILITIES,

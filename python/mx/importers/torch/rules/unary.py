@@ -105,9 +105,10 @@ def rsqrt(b: Builder, x: ir.Value) -> ir.Value:
 def expm1(b: Builder, x: ir.Value) -> ir.Value:
     # Near zero exp(x) - 1 has no digits left; there it is 2 t / (1 - t) with t = tanh(x / 2).
     x = b.cast(x, b.out)
-    t = b.Tanh(b.Mul(x, 0.5))
+    is_near = b.Less(b.Abs(x), 0.5)
+    t = b.Tanh(b.Mul(_of_taken(b, is_near, x), 0.5))
     near = b.Div(b.Mul(t, 2), b.Sub(b.constant(1, b.out), t))
-    return b.Where(b.Less(b.Abs(x), 0.5), near, b.Sub(b.Exp(x), 1))
+    return b.Where(is_near, near, b.Sub(b.Exp(x), 1))
 
 
 @rule("log1p")
@@ -115,10 +116,15 @@ def log1p(b: Builder, x: ir.Value) -> ir.Value:
     # Near zero 1 + x has few digits of x; log(1 + x) is 2 atanh(x / (x + 2)).
     x = b.cast(x, b.out)
     is_near = b.Less(b.Abs(x), 0.5)
-    # Zero times the gradient of what is not taken is none where that is infinite.
-    close = x if b.training is None else b.Where(is_near, x, b.scalar(0, dtype_of(x)))
+    close = _of_taken(b, is_near, x)
     near = b.Mul(b.Atanh(b.Div(close, b.Add(close, 2))), 2)
     return b.Where(is_near, near, b.Log(b.Add(x, 1)))
+
+
+def _of_taken(b: Builder, is_taken: ir.Value, x: ir.Value) -> ir.Value:
+    """What a branch that is not always taken reads: zero times its gradient is none where that is
+    infinite."""
+    return x if b.training is None else b.Where(is_taken, x, b.scalar(0, dtype_of(x)))
 
 
 @rule("log2")
