@@ -169,6 +169,7 @@ class OneDNN:
         pads: Sequence[int] | None = None,
         dilations: Sequence[int] | None = None,
         groups: int = 1,
+        order: Sequence[int] | None = None,
     ) -> Primitive:
         """What a convolution's weight is differentiated by, row-major."""
 

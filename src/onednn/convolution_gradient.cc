@@ -2,6 +2,7 @@
  * \file convolution_gradient.cc
  * \brief What convolutions are differentiated by: their data and their weights.
  */
+#include <algorithm>
 #include <string>
 
 #include "onednn/filters.h"
@@ -57,6 +58,27 @@ void CheckExtents(const Dims& shape, int ndim, const char* argument) {
                             << Text(shape);
 }
 
+/*! \brief The order of axes, the outermost first, in which a result of `shape` lies. */
+Dims OrderOf(const GivenInts& given, const Dims& shape) {
+  Dims usual(shape.size());
+  for (size_t axis = 0; axis < usual.size(); ++axis) usual[axis] = static_cast<int64_t>(axis);
+  if (!given) return usual;
+  Dims sorted = *given;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted == usual) return *given;
+  MXNET_THROW("ValueError") << "order: expected each of " << usual.size() << " axes once, got "
+                            << Text(*given);
+}
+
+/*! \brief Weights whose axes lie in that order, with their groups as an axis of its own. */
+Desc OrderedDesc(const Dims& weight, const Dims& grouped, const Dims& order, DType type) {
+  Dims strides(weight.size());
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0; stride *= weight[order[i]]) strides[order[i]] = stride;
+  if (grouped.size() > weight.size()) strides.insert(strides.begin(), strides[0] * grouped[1]);
+  return Desc(grouped, type, strides);
+}
+
 void CheckImages(const Operand& images) {
   CheckFloat(images.dtype, images.name);
   CheckAxes(images, 3, 5);
@@ -97,7 +119,8 @@ Primitive MakeConvolutionDataGradient(const GivenOperand& given_dy,
 }
 
 Primitive MakeConvolutionWeightGradient(const GivenOperand& given_x, const GivenOperand& given_dy,
-                                        const ConvolutionGradientArguments& given) {
+                                        const ConvolutionGradientArguments& given,
+                                        const GivenInts& given_order) {
   return Make("convolution_weight_gradient", [&](Maker* maker) {
     const Operand x(given_x, "x");
     const Operand dy(given_dy, "dy");
@@ -113,10 +136,13 @@ Primitive MakeConvolutionWeightGradient(const GivenOperand& given_x, const Given
         of.Forward(x.Wished(), dy.Wished()), AttributesWith());
     const Argument source = maker->Bind(DNNL_ARG_SRC, x, desc.src_desc());
     const Argument gradient = maker->Bind(DNNL_ARG_DIFF_DST, dy, desc.diff_dst_desc());
-    // Row-major, as whoever updates the weights has them.
+    // Without blocks, as whoever updates the weights has them.
+    const Dims order = OrderOf(given_order, given.shape);
+    Dims shape;
+    for (const int64_t axis : order) shape.push_back(given.shape[axis]);
     Argument result =
-        maker->Output(DNNL_ARG_DIFF_WEIGHTS, PlainDesc(given.shape, x.type), x.dtype, given.shape);
-    result.desc = PlainDesc(of.grouped, x.type);
+        maker->Output(DNNL_ARG_DIFF_WEIGHTS, PlainDesc(shape, x.type), x.dtype, shape);
+    result.desc = OrderedDesc(given.shape, of.grouped, order, x.type);
     const Desc made = desc.diff_weights_desc();
     const bool is_plain = made == result.desc;
     const Argument packed = is_plain ? result : maker->Temporary(DNNL_ARG_DIFF_WEIGHTS, made);

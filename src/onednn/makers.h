@@ -100,8 +100,10 @@ Primitive MakeLrn(const GivenOperand& x, int64_t size, double alpha, double beta
 
 Primitive MakeConvolutionDataGradient(const GivenOperand& dy, const GivenOperand& weight,
                                       const ConvolutionGradientArguments& given);
+/*! \brief The result is transposed: its axis i is axis order[i] of the weight. */
 Primitive MakeConvolutionWeightGradient(const GivenOperand& x, const GivenOperand& dy,
-                                        const ConvolutionGradientArguments& given);
+                                        const ConvolutionGradientArguments& given,
+                                        const GivenInts& order);
 /*! \brief at is what the function was given or, where of_result, what it gave. */
 Primitive MakeEltwiseGradient(const GivenOperand& dy, const GivenOperand& at,
                               const std::string& kind, std::optional<double> alpha,

@@ -32,13 +32,16 @@ MXNET_REGISTER_API("mx.onednn.convolution_weight_gradient")
     .arg("pads", nullptr, "Zeros before and behind x: the beginnings of all axes, then the ends.")
     .arg("dilations", nullptr, "By axis; 1 where None.")
     .arg("groups", 1, "Into which channels are divided.")
+    .arg("order", nullptr, "The axes of the weight in the order that the result has them in.")
     .name_errors()
     .release_gil()
     .set_body_typed([](const Operand& x, const Operand& dy, std::vector<int64_t> shape,
-                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups) {
+                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups,
+                       GivenInts order) {
       return Told(MakeConvolutionWeightGradient(
           Given(x), Given(dy),
-          {std::move(shape), std::move(strides), std::move(pads), std::move(dilations), groups}));
+          {std::move(shape), std::move(strides), std::move(pads), std::move(dilations), groups},
+          order));
     });
 
 MXNET_REGISTER_API("mx.onednn.eltwise_gradient")

@@ -130,6 +130,47 @@ def test_steps_are_those_of_keras(name, kind) -> None:
     assert step.fused == (ALL if is_fused else ALL[:3])
 
 
+# Layers whose weights lie otherwise than in the graph, and the shape of what they take.
+KINDS = {
+    "one axis": (lambda: [keras.layers.Conv1D(5, 3, strides=2, padding="same")], (11, 3)),
+    "two axes": (
+        lambda: [
+            keras.layers.Conv2D(18, (3, 2), padding="same", kernel_regularizer="l2"),
+            keras.layers.Conv2D(16, 1, strides=2),
+            keras.layers.Conv2D(7, 3, dilation_rate=2),
+        ],
+        (12, 13, 3),
+    ),
+    "three axes": (lambda: [keras.layers.Conv3D(4, (2, 3, 2))], (5, 6, 7, 2)),
+    "by channels": (
+        lambda: [
+            keras.layers.DepthwiseConv2D(3, depth_multiplier=2, padding="same"),
+            keras.layers.DepthwiseConv2D(3),
+            keras.layers.SeparableConv2D(8, 3),
+        ],
+        (9, 9, 8),
+    ),
+    "transposed": (lambda: [keras.layers.Conv2DTranspose(6, 3, strides=2)], (4, 5, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("optimizer", ["SGD", "momentum", "Adam", "clipped"])
+def test_kinds_of_convolutions(kind, optimizer) -> None:
+    layers, shape = KINDS[kind]
+    x, y = numpy.random.default_rng(1).random((4, *shape), "float32"), numpy.arange(4) % 3
+    models, optimizers = [], []
+    for _ in range(2):
+        keras.utils.set_random_seed(0)
+        ends = [keras.layers.Flatten(), keras.layers.Dense(3)]
+        models.append(keras.Sequential([keras.Input(shape), *layers(), *ends]))
+        optimizers.append(OPTIMIZERS[optimizer][0]())
+    expected = by_keras(models[0], of_classes(), optimizers[0], x, y)
+    step = sol.training_step(models[1], of_classes(), optimizers[1])
+    numpy.testing.assert_allclose([float(step(x, y)) for _ in range(STEPS)], expected, rtol=1e-3)
+    assert_same(models[1], models[0], optimizers[1], optimizers[0])
+
+
 LOSSES = {
     "name": "sparse_categorical_crossentropy",
     "function": squares,

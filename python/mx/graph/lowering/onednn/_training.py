@@ -61,6 +61,15 @@ def _conv_grad_input(
     return execute(to, primitive, [dy] if weight_input is None else [dy, weight_input])
 
 
+def _order_behind(to: Lowering, rank: int) -> list[int] | None:
+    """The order of axes of the Transpose behind, as where weights have their channels last; None
+    where there is none."""
+    follower = to.followers.get(0)
+    if follower is None or follower.operator != "Transpose":
+        return None
+    return list(follower.attributes.get("perm") or reversed(range(rank)))
+
+
 @rule(f"{DOMAIN}::ConvGradWeight")
 def _conv_grad_weight(
     to: Lowering,
@@ -80,15 +89,19 @@ def _conv_grad_weight(
         return _zeros(to, extents)
     source, x = as_input(to, x)
     gradient, dy = as_input(to, dy)
+    order = _order_behind(to, len(extents))
     primitive = api().convolution_weight_gradient(
-        source, gradient, extents, strides, pads, dilations, group
+        source, gradient, extents, strides, pads, dilations, group, order
     )
     if "gemm" in primitive.implementation and x.shape[1] == group == extents[0]:
         # By a matrix that is made for each channel, which takes a hundred times as long.
         made = _depthwise_gradient(to, x, dy, extents, strides, pads, dilations)
         if made is not None:
             return made
-    return execute(to, primitive, [x, dy])
+    made = execute(to, primitive, [x, dy])
+    if order is not None:
+        to.taken = 1
+    return made
 
 
 def _depthwise_gradient(
