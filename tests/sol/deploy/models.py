@@ -133,5 +133,6 @@ MODELS: dict[str, Callable[[], Graph]] = {
     "int8": int8,
     "bf16": bf16,
     "choice": choice,
-    "lstm": lambda: lstm(0.5, layers=2, sequence=5),
+    "lstm": lambda: lstm(0.04, layers=2, sequence=5),
+    "turns": lambda: lstm(0.5, layers=1, sequence=3),
 }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from ...graph import Graph, GraphError
+from ...threads import get_num_threads
 from .._optimize import parts_of
 from ..backends.gen import Target
 from ..passes import PASSES, run
@@ -25,6 +26,8 @@ from ._interface import interface_of
 from ._lower import lower
 from ._names import check_function, check_library, library_name
 from ._processors import target_of, words
+from ._program import Program
+from ._slices import slices_of
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def deploy(
     graph = _graph_of(model, _checked_shapes({} if shapes is None else shapes))
     name = lib_name if lib_name is not None else library_name(graph.name, in_python)
     check_library("lib_name", name, in_python)
-    program = lower(graph, chosen)
+    program = _program_of(graph, chosen)
     lay_out(program)
     lay_out_weights(program)
     interface = interface_of(program, name, func_name, weights == "inside", words(chosen))
@@ -99,6 +102,14 @@ def deploy(
     return Deployed(
         tuple(folder / file for file in files), interface.arena_bytes, program.weight_bytes
     )
+
+
+def _program_of(graph: Graph, target: Target) -> Program:
+    """A graph as calls of kernels, for a slice of the batch at a time where that is of use."""
+    count, slice_of = slices_of(graph, get_num_threads())
+    program = lower(slice_of, target)
+    program.slices = count
+    return program
 
 
 def _checked_shapes(shapes: Any) -> dict[str, tuple[int, ...]]:

@@ -88,7 +88,7 @@ def interface_of(
 ) -> Interface:
     """The interface of a program. GraphError for types that C has no name for."""
     taken = {"arena", "arena_bytes", "weights", "weights_bytes", "pool"}
-    values = [*program.inputs, *program.outputs]
+    values = [program.whole(one) for one in (*program.inputs, *program.outputs)]
     names = unique(
         (f"{identifier(value.name)}_{shape_text(value.shape)}" for value in values), taken
     )
@@ -108,7 +108,7 @@ def interface_of(
         is_inside,
         # The arena may begin anywhere: what is lost until it is aligned is counted.
         program.arena_bytes + program.workspace + ALIGNMENT - 1,
-        program.workspace,
+        program.workspace + (program.arena_bytes if program.slices > 1 else 0),
         ALIGNMENT + aligned(program.weight_bytes),
         made_for,
     )

@@ -267,13 +267,12 @@ class Lowering:
         if node.op_type not in GATES:
             return None
         specs, settings, known = _described(inputs, attributes)
-        pair = in_turns(node.op_type, self.target, specs, settings, known)
-        if pair is None:
+        kernel = in_turns(node.op_type, self.target, specs, settings, known)
+        if kernel is None:
             return None
-        of_inputs, of_steps = pair
-        (gates,) = self._call(Fused(of_inputs, inputs[:1], 0), f"{self._label}: inputs")
-        first = [value for value in inputs[5:7] if value is not None]
-        return self._call(Fused(of_steps, [gates, *first], 0), f"{self._label}: steps")
+        given = [inputs[0], *inputs[5:7]]  # weights are constants of the kernel
+        *outputs, _ = self._call(Fused(kernel, given, 0), self._label)
+        return outputs
 
     def _call(self, fused: Fused, label: str) -> list[Value]:
         kernel = fused.kernel

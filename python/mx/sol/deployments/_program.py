@@ -90,6 +90,8 @@ class Program:
     inputs: list[Value]
     outputs: list[Value]
     steps: list[Step] = field(default_factory=list)
+    # How often it is executed, each time for the next part of what callers give and get.
+    slices: int = 1
     # Of values that are in the arena: where, in bytes.
     offsets: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
@@ -102,6 +104,12 @@ class Program:
     def calls(self) -> list[Call]:
         """The steps that are kernels."""
         return [step for step in self.steps if isinstance(step, Call)]
+
+    def whole(self, value: Value) -> Value:
+        """An input or an output as callers have it, with all slices."""
+        if self.slices == 1:
+            return value
+        return Value((self.slices * value.shape[0], *value.shape[1:]), value.dtype, name=value.name)
 
     @property
     def workspace(self) -> int:

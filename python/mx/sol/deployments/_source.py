@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -39,7 +40,10 @@ def _parts(program: Program, to: Interface, target: Target) -> Iterator[str]:
     yield RUN_TILES.replace("NAME", to.func_name)
     if any(kernel.turns != 1 for kernel in kernels):
         yield RUN_TURNS.replace("NAME", to.func_name)
-    yield from _function(program, to)
+    if program.slices > 1:
+        yield from _in_slices(program, to)
+    else:
+        yield from _function(program, to)
     yield ""
     yield from check(target)
     yield from _others(program, to)
@@ -67,12 +71,76 @@ def _function(program: Program, to: Interface) -> Iterator[str]:
     yield f"{to.prototypes()[to.func_name]} {{"
     yield from _checks(to)
     if program.arena_bytes or program.workspace:
-        yield f"  char *memory = (char *)arena + (-(uintptr_t)arena & {ALIGNMENT - 1});"
+        yield f"  char *memory = {_MEMORY};"
     if program.workspace:
         yield f"  char *work = memory + {program.arena_bytes};"
     if program.weight_bytes:
-        origin = f"{to.func_name}_weights" if to.is_inside else f"weights + {HEADER.size}"
-        yield f"  const char *constants = (const char *){origin};"
+        yield f"  const char *constants = {_constants(to)};"
+    yield from _steps(program, to)
+    yield f"  return {to.macro}_OK;"
+    yield "}"
+
+
+# The arena from its first aligned byte on.
+_MEMORY = f"(char *)arena + (-(uintptr_t)arena & {ALIGNMENT - 1})"
+
+
+def _constants(to: Interface) -> str:
+    origin = f"{to.func_name}_weights" if to.is_inside else f"weights + {HEADER.size}"
+    return f"(const char *){origin}"
+
+
+def _in_slices(program: Program, to: Interface) -> Iterator[str]:
+    """The function of a model that is executed for slices of its batch."""
+    memory = program.arena_bytes + program.workspace
+    yield "/* What a call was given. */"
+    yield "typedef struct {"
+    yield f"  const {to.func_name}_pool *pool; /* for the kernels of one slice */"
+    yield "  char *memory;"
+    yield from ["  const char *constants;"] if program.weight_bytes else []
+    for number, one in enumerate(to.arguments):
+        const = "const " if number < len(to.inputs) else ""
+        yield f"  {const}{one.c_type} *{one.parameter};"
+    yield "} mx_whole;"
+    yield ""
+    yield "static void mx_run_slices(void *data, int thread, int64_t begin, int64_t end) {"
+    yield "  const mx_whole *whole = (const mx_whole *)data;"
+    yield f"  const {to.func_name}_pool *pool = whole->pool;"
+    if memory:
+        yield f"  char *memory = whole->memory + (size_t)thread * {memory};"
+    else:
+        yield "  (void)thread;"
+    if program.workspace:
+        yield f"  char *work = memory + {program.arena_bytes};"
+    if program.weight_bytes:
+        yield "  const char *constants = whole->constants;"
+    yield "  for (int64_t slice = begin; slice < end; ++slice) {"
+    for number, one in enumerate(to.arguments):
+        const = "const " if number < len(to.inputs) else ""
+        size = math.prod(one.value.shape) // program.slices
+        name = one.parameter
+        yield f"    {const}{one.c_type} *{name} = whole->{name} + slice * {size};"
+    yield from ("  " + line for line in _steps(program, to))
+    yield "  }"
+    yield "}"
+    yield ""
+    yield f"{to.prototypes()[to.func_name]} {{"
+    yield from _checks(to)
+    given = ["NULL", _MEMORY if memory else "NULL"]
+    given += [_constants(to)] if program.weight_bytes else []
+    given += [one.parameter for one in to.arguments]
+    yield f"  mx_whole whole = {{{', '.join(given)}}};"
+    yield f"  if (pool == NULL || pool->threads == 1 || pool->threads > {program.slices}) {{"
+    yield "    whole.pool = pool;"
+    yield f"    mx_run_slices(&whole, 0, 0, {program.slices});"
+    yield "  } else {"
+    yield f"    pool->run(pool->context, mx_run_slices, &whole, {program.slices});"
+    yield "  }"
+    yield f"  return {to.macro}_OK;"
+    yield "}"
+
+
+def _steps(program: Program, to: Interface) -> Iterator[str]:
     where, depth = _addresses(program, to), 0
     for step in program.steps:
         if isinstance(step, Control):
@@ -81,8 +149,6 @@ def _function(program: Program, to: Interface) -> Iterator[str]:
             depth += step.kind in ("if", "else", "loop")
         elif isinstance(step, Call):
             yield from ("  " * depth + line for line in _call(step, program, where))
-    yield f"  return {to.macro}_OK;"
-    yield "}"
 
 
 def _checks(to: Interface) -> Iterator[str]:
@@ -120,7 +186,8 @@ def _checks(to: Interface) -> Iterator[str]:
 
 def _addresses(program: Program, to: Interface) -> dict[Value, str]:
     """What each value is in C."""
-    where = {one.value.root: one.parameter for one in to.arguments}
+    values = [*program.inputs, *program.outputs]
+    where = {value.root: one.parameter for value, one in zip(values, to.arguments, strict=True)}
     where |= {value: f"memory + {begin}" for value, begin in program.offsets.items()}
     for value, begin in program.weight_offsets.items():
         where[value] = f"constants + {begin}" if program.weight_bytes else "NULL"

@@ -12,7 +12,7 @@ from ._accumulate import Accumulation
 from ._text import fill
 
 # Bytes of gates of several steps, which are computed from the inputs at once.
-_CHUNK_BYTES = 1 << 19
+CHUNK_BYTES = 1 << 19
 
 # A vector of units: the state `h` and the cell `cs` follow from those `before`, of the last step.
 CELLS = {
@@ -139,7 +139,7 @@ class Layer:
         self.gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[operator]
         self.row = self.gates * self.padded
         whole = 4 * max(1, self.batch) * self.row
-        self.chunk = max(1, min(max(1, self.steps), _CHUNK_BYTES // whole))
+        self.chunk = max(1, min(max(1, self.steps), CHUNK_BYTES // whole))
         rest = self.steps % self.chunk
         counts = [self.chunk * self.batch] + ([rest * self.batch] if rest else [])
         self.x_part = Accumulation(target, f"{NAME}_x", counts, self.size, self.row)

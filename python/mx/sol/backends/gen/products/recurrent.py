@@ -11,7 +11,7 @@ from .._table import Known, emits
 from .._target import Target
 from ._inputs import needed, nothing
 from ._layer import Layer
-from ._turns import kernels_in_turns
+from ._turns import kernel_in_turns
 
 _FUNCTIONS = {"sigmoid": "vf_sigmoid", "tanh": "vf_tanh", "relu": "relu"}
 _USUAL = {
@@ -111,10 +111,10 @@ def in_turns(
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
-) -> tuple[GenKernel, GenKernel] | None:
-    """A layer as two kernels, several threads of which compute each step; None where one thread
-    does it as fast. See `kernels_in_turns`. Declined as emitters do."""
-    return kernels_in_turns(_layer_of(operator, target, inputs, attributes, known))
+) -> GenKernel | None:
+    """A layer each of whose steps several threads compute; None where one thread does it as fast.
+    See `kernel_in_turns`. Declined as emitters do."""
+    return kernel_in_turns(_layer_of(operator, target, inputs, attributes, known))
 
 
 def _add(operator: str) -> None:
