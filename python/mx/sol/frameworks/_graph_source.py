@@ -15,6 +15,7 @@ from ...graph import Graph
 from ..dims import Choice, Dimensions, Shape
 from ..dims._dimensions import numbered
 from ._framework import InTraining, Parsed, Source
+from ._statistics import set_apart
 from ._training_form import has_modes, in_training, statistics_of
 
 Axes = Sequence[int | str | None]
@@ -118,7 +119,7 @@ class GraphSource(Source):
             return Parsed(self.parse_for([a.shape for a in self.example]), lambda shapes: True)
         dimensions = self._dimensions
         lengths = dict(zip(self._symbols, choice.lengths, strict=True))
-        bound = self.graph.copy()
+        bound = self._copy()
         shapes = {
             spec.name: [
                 extent if (n := _number(numbered_)) is None else choice.lengths[n] or extent
@@ -136,7 +137,7 @@ class GraphSource(Source):
 
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph for these shapes."""
-        bound = self.graph.copy()
+        bound = self._copy()
         own = [spec.shape for spec in bound.inputs]
         if not self._is_inferred or own != [tuple(shape) for shape in shapes]:
             bound.infer(dict(zip(self.names, shapes, strict=True)))
@@ -152,10 +153,23 @@ class GraphSource(Source):
         text = json.dumps(["mx.sol.graph 1", unread.structure, hashes, example])
         return hashlib.sha256(text.encode()).hexdigest()[:40]
 
+    def _copy(self) -> Graph:
+        """The graph, to be changed. Who has the model of `self.graph` may change that, so that
+        nobody would know its key any more."""
+        copy = self.graph.copy()
+        set_apart(copy)
+        return copy
+
     @functools.cached_property
+    def _modes(self) -> tuple[bool, frozenset[str]]:
+        """Whether it has modes, and its statistics."""
+        copy = self._copy()
+        return has_modes(copy), statistics_of(copy)
+
+    @property
     def has_modes(self) -> bool:
-        """See Source. A graph that was kept is not read before somebody asks."""
-        return has_modes(self.graph)
+        """See Source."""
+        return self._modes[0]
 
     def parse_for_training(self, axes: Sequence[Axes], training: bool = True) -> InTraining:
         """See Source."""
@@ -163,14 +177,14 @@ class GraphSource(Source):
 
     def _parse_axes(self, axes: Sequence[Axes]) -> Graph:
         """The graph for inputs of these axes."""
-        bound = self.graph.copy()
+        bound = self._copy()
         pairs = zip(bound.inputs, axes, strict=True)
         bound.infer({spec.name: merged(one, spec.shape) for spec, one in pairs})
         return bound
 
     def frozen(self) -> Collection[str]:
         """The statistics of batch normalization."""
-        return statistics_of(self.graph)
+        return self._modes[1]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """Inputs by position, then by name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from ...symbol import Symbol
 from ..dims import Choice, Dimensions
 from ._framework import Parsed
 from ._graph_source import Axes, GraphSource, merged
+from ._statistics import set_apart
 
 Shapes = Sequence[tuple[int | str, ...]]
 
@@ -48,7 +48,9 @@ class SymbolSource(GraphSource):
         return SymbolSource, (self._symbol, self._params, self.example or (), {})
 
     def _convert(self, shapes: Mapping[str, tuple[int | str, ...]], stops: bool = False) -> Graph:
-        return convert(self._heads, shapes, self._types, self._params, self._name, stops)
+        graph = convert(self._heads, shapes, self._types, self._params, self._name, stops)
+        set_apart(graph)
+        return graph
 
     def dimensions(self) -> Dimensions:
         """The first axis of the first input and of those that are as long, where the symbol has
@@ -101,7 +103,7 @@ class SymbolSource(GraphSource):
         """The symbol converted for these shapes."""
         return self._convert(dict(zip(self.names, shapes, strict=True)))
 
-    @functools.cached_property
+    @property
     def has_modes(self) -> bool:
         """See Source. The graph of inference has no dropout."""
         return draws_in_training(self._heads) or super().has_modes
