@@ -519,6 +519,9 @@ DROPPING_GRAPHS = {
     ),
     "two": (mx.sym.Dropout(mx.sym.Dropout(X, p=0.25), p=0.5), 0.625),
     "along an axis": (mx.sym.Dropout(X, p=0.25, axes=(0,)), 0.25),
+    "a ratio of 0": (
+        file_with(f"{IN} {{ y = Dropout(x, ratio) }}", ratio=np.array(0, "float32")), 0
+    ),
     "nothing": (mx.sym.Dropout(X, p=0), 0),
 }  # fmt: skip
 

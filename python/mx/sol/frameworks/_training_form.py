@@ -41,7 +41,9 @@ def in_training(graph: Graph, training: bool) -> InTraining:
     if training:
         for node in list(graph.model.graph):
             form.replace(node)
-        left = [one for one in graph.model.graph.all_nodes() if _differs(one)]
+        # A Dropout that drops nothing stays as it is.
+        own = set(graph.model.graph)
+        left = [one for one in graph.model.graph.all_nodes() if one not in own and _differs(one)]
         if left:
             raise GraphError(
                 f"{graph.name}: node {left[0].name!r} ({left[0].op_type}): in training expected"
