@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from mx import sol
+from mx.graph import load
+from mx.sol.frameworks._graph_source import GraphSource
 
 from .networks import arrays
 from .test_training_elsewhere import ROWS, file_with
@@ -59,3 +61,14 @@ def test_statistics_that_are_other_weights(name, framework) -> None:
     moved = [0.1 * ROWS.mean(0)[0], 0.9 + 0.1 * ROWS.var(0)[0]]
     moved += [0.9 * first, 0.9 * (first or 1) + 0.1 * wanted[0].var(0)[0]]
     np.testing.assert_allclose(found, sorted([0, 1, *moved]), rtol=1e-4, atol=1e-5)
+
+
+def test_files_keep_their_key() -> None:
+    """To ask for modes and statistics reads a file, and changes nothing."""
+    (text, _), ones = ONCE["directly"], np.ones(6, "float32")
+    source = GraphSource(load(file_with(SHARING + text, one=ones, zero=0 * ones)), [ROWS], {}, True)
+    key = source.key()
+    assert key is not None
+    assert source.has_modes
+    assert set(source.frozen()) == {"z_mean", "z_var", "y_mean", "y_var"}
+    assert source.key() == key
