@@ -87,6 +87,30 @@ def test_gradients_where_formulas_have_infinite_ones(name: str) -> None:
     torch.testing.assert_close(x.grad, other.grad)
 
 
+EQUAL = {
+    "max of an axis": lambda x: x.reshape(2, 3).max(1)[0],
+    "min of an axis": lambda x: x.reshape(2, 3).min(0, keepdim=True).values,
+    "with its index": lambda x: x.reshape(2, 3).max(1).values * x.reshape(2, 3).max(1).indices,
+    "amax": lambda x: x.reshape(2, 3).amax(1),
+    "aminmax": lambda x: sum(torch.aminmax(x.reshape(2, 3), dim=1)),
+    "max": lambda x: x.max() + 2 * x.min(),
+    "maximum": lambda x: torch.maximum(x[:3], x[3:]),
+    "fmax": lambda x: torch.fmax(x[:3], x[3:]) + torch.fmin(x[:3], x[3:]) * 3,
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+@pytest.mark.parametrize("elements", [[0.0] * 6, [2.0, 1, 2, 2, 3, 3]])
+def test_gradients_of_equal_elements(name: str, elements: list[float]) -> None:
+    x = torch.tensor(elements, requires_grad=True)
+    other = x.detach().clone().requires_grad_()
+    results = sol.optimize(Applies(EQUAL[name]), x.detach())(x), EQUAL[name](other)
+    torch.testing.assert_close(*results)
+    for one in results:
+        one.sum().backward()
+    torch.testing.assert_close(x.grad, other.grad)
+
+
 @pytest.mark.parametrize("padding", [1, -1])
 def test_the_padding_of_embeddings_is_not_trained(padding: int) -> None:
     indices = torch.tensor([[0, 1, 3], [1, 1, 3]])

@@ -142,11 +142,12 @@ def _extreme(operator: str, of_bool: str, *, skips_nan: bool) -> Callable[..., i
         values = promoted(b, x, y)
         if is_bool(x, y):
             return b.op(of_bool, *values)[0]
-        result = b.op(operator, *values)[0]
         if not skips_nan or b.out not in FLOATS:
-            return result
+            return b.op(operator, *values)[0]
+        # Of equal ones the first has all of the gradient, which Max has them share.
         x, y = values
-        return b.Where(b.IsNaN(x), y, b.Where(b.IsNaN(y), x, result))
+        is_first = b.op(f"{'Greater' if operator == 'Max' else 'Less'}OrEqual", x, y)[0]
+        return b.Where(b.Or(is_first, b.IsNaN(y)), x, y)
 
     return write
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
@@ -76,12 +76,33 @@ def aminmax(
 
 @rule("max.dim")
 def max_dim(b: Builder, x: ir.Value, dim: int, keepdim: bool = False) -> tuple[ir.Value, ir.Value]:
-    return amax(b, x, dim, keepdim), argmax(b, x, dim, keepdim)
+    return _extreme_at(b, amax, argmax, x, dim, keepdim)
 
 
 @rule("min.dim")
 def min_dim(b: Builder, x: ir.Value, dim: int, keepdim: bool = False) -> tuple[ir.Value, ir.Value]:
-    return amin(b, x, dim, keepdim), argmin(b, x, dim, keepdim)
+    return _extreme_at(b, amin, argmin, x, dim, keepdim)
+
+
+def _extreme_at(
+    b: Builder,
+    extreme: Callable[..., ir.Value],
+    position: Callable[..., ir.Value],
+    x: ir.Value,
+    dim: int,
+    keepdim: bool,
+) -> tuple[ir.Value, ir.Value]:
+    if b.training is None or dtype_of(x) not in FLOATS or rank_of(x) == 0:
+        return extreme(b, x, dim, keepdim), position(b, x, dim, keepdim)
+    # Of equal elements that at the index has all of the gradient, where amax has them share it.
+    # There are kernels for sums in training, and none for elements at indices.
+    indices, axis = position(b, x, dim, True), dim % rank_of(x)
+    every = b.range(0, b.size(x, axis))
+    every = b.reshape(every, [-1 if n == axis else 1 for n in range(rank_of(x))])
+    found = b.Where(b.Equal(every, indices), x, b.scalar(0, dtype_of(x)))
+    found.shape = x.shape
+    values = _reduce(b, "ReduceSum", found, dim, keepdim)
+    return values, indices if keepdim else b.Squeeze(indices, [dim])
 
 
 @rule("argmax")
