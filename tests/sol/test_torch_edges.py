@@ -72,6 +72,21 @@ INFINITE = {
         lambda x: F.binary_cross_entropy(x.sigmoid(), torch.tensor(LABELS), torch.ones(6) / 3),
         [200.0, -200.0, 0.5, 30.0, -30.0, -3.0],
     ),
+    "sinc": (torch.sinc, [0.0, 1e-40, -1e-10, 1.0, 0.3, -2.5]),
+    "logit": (torch.logit, [0.0, 1.0, 0.5, 1e-7, 0.25, 0.999]),
+    "logit of a bound": (lambda x: torch.logit(x, 0.1), [0.0, 1.0, 0.1, -2.0, 0.25, 0.999]),
+    "entr": (torch.special.entr, [0.0, 1.0, 0.5, 0.1, 1e-30, 20.0]),
+    "atan2": (lambda x: torch.atan2(x[:3], x[3:]), [2.0, -2.0, 0.0, 0.0, 0.0, -3.0]),
+    "atan2 of zeros": (lambda x: torch.atan2(x, x * 1), [0.0, 0.0, 1.0, -1.0, 3.0, 0.0]),
+    "std_mean": (lambda x: sum(torch.std_mean(x.reshape(2, 3), 1)), [2.0, 2.0, 2.0, 1.0, 2.0, 4.0]),
+    **{
+        f"norm {p}": (
+            lambda x, p=p: torch.linalg.vector_norm(x.reshape(3, 2), p, dim=1),
+            [0.0, 0.0, 0.0, -2.0, 1.0, 3.0],
+        )
+        for p in (-1, 0.5, 1.5, 3)
+    },
+    "normalized": (lambda x: F.normalize(x.reshape(3, 2), 3, 1), [0.0, 0.0, 0.0, -2.0, 1.0, 3.0]),
 }
 
 

@@ -109,6 +109,7 @@ def more() -> list[Case]:
     x, y = floats(2, 3), floats(2, 3)
     nan = torch.tensor([float("nan"), 1.0, float("nan")])
     angles = torch.tensor([1.0, -1.0, 0.0, 0.0, 1.0, -2.0, float("inf"), 0.0, -0.5])
+    zeros = torch.tensor([-0.0, -0.0, 1.0, -1.0, 0.0, torch.nan, 0.0, -0.0, float("inf")])
     angles_x = torch.tensor([1.0, -1.0, 1.0, -1.0, 0.0, 0.0, float("inf"), 0.0, -3.0])
     return [
         Case("bool +", lambda x, y: x + y, [b, c]),
@@ -140,6 +141,9 @@ def more() -> list[Case]:
         Case("pow int8", lambda x: x**4, [ints(4, low=-3, high=3, dtype=torch.int8)]),
         Case("pow f16 by ints", lambda x, y: x**y, [x.half(), j]),
         Case("atan2", torch.atan2, [angles, angles_x]),
+        Case("atan2 of zeros", torch.atan2, [zeros, zeros.flip(0)]),
+        Case("entr", torch.special.entr, [angles]),
+        Case("logit of a bound", lambda x: torch.logit(x, 0.1), [x]),
         Case("atan2 ints", torch.atan2, [ints(5, low=1), ints(5, low=1)]),
         Case("zero divisor", lambda x: torch.div(x, 0.0, rounding_mode="floor"), [x]),
         Case("clamp", lambda x: x.clamp(-0.5, 0.5), [x]),

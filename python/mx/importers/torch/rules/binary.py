@@ -130,11 +130,26 @@ def _power(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
 def atan2(b: Builder, y: Operand, x: Operand) -> ir.Value:
     y, x = promoted(b, y, x, dtype=b.out)
     both = b.And(b.IsInf(x), b.IsInf(y))
-    # The angle of two infinities is that of their signs, and that of two zeros is 0 or pi.
-    angle = b.Atan(b.Div(b.Where(both, b.Sign(y), y), b.Where(both, b.Sign(x), x)))
-    half_turn = b.Where(b.Less(y, 0), b.constant(-math.pi, b.out), b.constant(math.pi, b.out))
-    angle = b.Where(b.Less(x, 0), b.Add(angle, half_turn), angle)
-    return b.Where(b.And(b.Equal(x, 0), b.Equal(y, 0)), b.constant(0, b.out), angle)
+    # The angle of two infinities is that of their signs.
+    y, x = b.Where(both, b.Sign(y), y), b.Where(both, b.Sign(x), x)
+    # By the larger one, so that no gradient has a division by zero.
+    is_steep = b.Greater(b.Abs(y), b.Abs(x))
+    above, below = b.Where(is_steep, x, y), b.Where(is_steep, y, x)
+    is_none = b.And(b.Equal(x, 0), b.Equal(y, 0))
+    above = b.Where(is_none, b.scalar(0, b.out), above)
+    angle = b.Atan(b.Div(above, b.Where(is_none, b.scalar(1, b.out), below)))
+    is_down = _is_negative(b, y)
+
+    def turn(angle: float) -> ir.Value:
+        return b.Where(is_down, b.constant(-angle, b.out), b.constant(angle, b.out))
+
+    flat = b.Where(_is_negative(b, x), b.Add(angle, turn(math.pi)), angle)
+    return b.Where(is_steep, b.Sub(turn(math.pi / 2), angle), flat)
+
+
+def _is_negative(b: Builder, x: ir.Value) -> ir.Value:
+    """Whether a number's sign is minus. The reciprocal of a negative zero tells its sign."""
+    return b.Or(b.Less(x, 0), b.Less(b.Reciprocal(x), 0))
 
 
 def _extreme(operator: str, of_bool: str, *, skips_nan: bool) -> Callable[..., ir.Value]:
@@ -315,6 +330,4 @@ def hypot(b: Builder, x: Operand, y: Operand) -> ir.Value:
 @rule("copysign.Tensor", "copysign.Scalar")
 def copysign(b: Builder, x: Operand, y: Operand) -> ir.Value:
     x, y = promoted(b, x, y, dtype=b.out)
-    # The reciprocal of a negative zero tells its sign.
-    negative = b.Or(b.Less(y, 0), b.Less(b.Reciprocal(y), 0))
-    return b.Where(negative, b.Neg(b.Abs(x)), b.Abs(x))
+    return b.Where(_is_negative(b, y), b.Neg(b.Abs(x)), b.Abs(x))

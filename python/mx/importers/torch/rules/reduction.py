@@ -188,7 +188,10 @@ def std(
     correction: Number | None = None,
     keepdim: bool = False,
 ) -> ir.Value:
-    found = variance(b, x, dim, correction, keepdim)[0]
+    return _root(b, variance(b, x, dim, correction, keepdim)[0])
+
+
+def _root(b: Builder, found: ir.Value) -> ir.Value:
     if b.training is None:
         return b.Sqrt(found)
     # Of equal elements there is no derivative, for which torch has 0.
@@ -207,6 +210,19 @@ def var_mean(
     keepdim: bool = False,
 ) -> tuple[ir.Value, ir.Value]:
     return variance(b, x, dim, correction, keepdim)
+
+
+@rule("std_mean.correction")
+def std_mean(
+    b: Builder,
+    x: ir.Value,
+    dim: Axes = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> tuple[ir.Value, ir.Value]:
+    found, average = variance(b, x, dim, correction, keepdim)
+    return _root(b, found), average
 
 
 @rule("logsumexp")
@@ -230,11 +246,22 @@ def vector_norm(
     shape = x.shape
     x = b.Abs(x) if ord != 0 else b.cast(b.Not(b.Equal(x, 0)), dtype_of(x))
     if abs(ord) not in (0, float("inf")):
-        x = b.Pow(x, float(ord))
+        x = _power_of_length(b, x, float(ord))
     x.shape = shape
     operator = {float("inf"): "ReduceMax", float("-inf"): "ReduceMin"}.get(ord, "ReduceSum")
     result = _reduce(b, operator, x, dim, keepdim)
-    return result if operator != "ReduceSum" or ord == 0 else b.Pow(result, 1 / ord)
+    if operator != "ReduceSum" or ord == 0:
+        return result
+    return _power_of_length(b, result, 1 / ord)
+
+
+def _power_of_length(b: Builder, x: ir.Value, exponent: float) -> ir.Value:
+    """Pow of what is not negative, with the gradient 0 at 0, where torch's norms have it."""
+    if b.training is None:
+        return b.Pow(x, exponent)
+    is_none = b.Equal(x, 0)
+    powers = b.Pow(b.Where(is_none, b.scalar(1, dtype_of(x)), x), exponent)
+    return b.Where(is_none, b.constant(0 if exponent > 0 else float("inf"), dtype_of(x)), powers)
 
 
 @rule("cumsum")

@@ -127,6 +127,41 @@ def _of_taken(b: Builder, is_taken: ir.Value, x: ir.Value) -> ir.Value:
     return x if b.training is None else b.Where(is_taken, x, b.scalar(0, dtype_of(x)))
 
 
+@rule("sinc")
+def sinc(b: Builder, x: ir.Value) -> ir.Value:
+    angle = b.Mul(b.cast(x, b.out), math.pi)
+    # Its square is what the gradient divides by.
+    is_near, one = b.Equal(b.Mul(angle, angle), 0), b.scalar(1, b.out)
+    angle = b.Where(is_near, one, angle)
+    return b.Where(is_near, one, b.Div(b.Sin(angle), angle))
+
+
+@rule("logit")
+def logit(b: Builder, x: ir.Value, eps: Number | None = None) -> ir.Value:
+    x, one = b.cast(x, b.out), b.scalar(1, b.out)
+    if eps is not None:
+        low, high = b.constant(eps, b.out), b.constant(1 - eps, b.out)
+        x = b.Where(b.Less(x, low), low, b.Where(b.Greater(x, high), high, x))
+    if b.training is None:
+        return b.Log(b.Div(x, b.Sub(one, x)))
+    # The gradient of the quotient is none at 0 and 1, where that of the difference is infinite.
+    is_inner, half = b.And(b.Greater(x, 0), b.Less(x, 1)), b.constant(0.5, b.out)
+    inner, other = b.Where(is_inner, x, half), b.Where(is_inner, half, x)
+    quotient = b.Log(b.Div(inner, b.Sub(one, inner)))
+    return b.Where(is_inner, quotient, b.Sub(b.Log(other), b.Log(b.Sub(one, other))))
+
+
+@rule("special_entr")
+def entr(b: Builder, x: ir.Value) -> ir.Value:
+    x, one = b.cast(x, b.out), b.scalar(1, b.out)
+    is_more, is_zero = b.Greater(x, 0), b.Equal(x, 0)
+    some = b.Where(is_more, x, one)
+    # At 0 the root is 0, too, and has the infinite gradient.
+    rest = b.Sqrt(b.Where(is_zero, x, one)) if b.training is not None else b.scalar(0, b.out)
+    rest = b.Where(is_zero, rest, b.Where(b.IsNaN(x), x, b.constant(-math.inf, b.out)))
+    return b.Where(is_more, b.Neg(b.Mul(some, b.Log(some))), rest)
+
+
 @rule("log2")
 def log2(b: Builder, x: ir.Value) -> ir.Value:
     return b.Div(b.Log(b.cast(x, b.out)), math.log(2))
