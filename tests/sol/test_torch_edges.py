@@ -55,6 +55,7 @@ def test_gradients_at_bounds(name: str) -> None:
 
 
 PROBABILITIES, LABELS = [0.0, 1.0, 0.0, 1.0, 0.25, 1e-7], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]
+DISTANT = [0.0, 1.0, 2.0, 0.0, 1.0, 5.0]
 # Functions whose formulas have infinite gradients, and elements where they have.
 INFINITE = {
     "std": (lambda x: x.reshape(2, 3).std(1), [2.0, 2.0, 2.0, 1.0, 2.0, 4.0]),
@@ -86,6 +87,19 @@ INFINITE = {
         )
         for p in (-1, 0.5, 1.5, 3)
     },
+    **{
+        f"distances {p}": (lambda x, p=p: torch.cdist(x[:3, None], x[3:, None], p), DISTANT)
+        for p in (0.5, 1.5, 3)
+    },
+    "distances of pairs": (lambda x: torch.pdist(x[:, None], 3), DISTANT),
+    "xlogy": (
+        lambda x: torch.xlogy(x, torch.tensor([0.0, 0.0, -1.0, 2.0, 0.5, 0.0]) + x.detach()),
+        [0.0, 1.0, 0.0, 0.0, 0.5, 3.0],
+    ),
+    "xlog1py": (
+        lambda x: torch.special.xlog1py(x, torch.tensor([-1.0, 0.0, -2.0, 2.0, 0.5, 0.0])),
+        [0.0, 1.0, 0.0, 0.0, 0.5, 3.0],
+    ),
     "normalized": (lambda x: F.normalize(x.reshape(3, 2), 3, 1), [0.0, 0.0, 0.0, -2.0, 1.0, 3.0]),
 }
 

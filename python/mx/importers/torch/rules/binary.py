@@ -11,6 +11,7 @@ from .._builder import Builder, Number, dtype_of
 from .._dtypes import FLOATS, UNSIGNED
 from .._promotion import common_type, in_type_of, is_bool, promoted
 from .._rule import Unsupported, rule
+from .unary import log1p
 
 Operand = ir.Value | Number
 _INT64 = ir.DataType.INT64
@@ -124,6 +125,26 @@ def power(b: Builder, x: Operand, y: Operand) -> ir.Value:
 
 def _power(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
     return in_type_of(b, b.Pow, _POWERS, ir.DataType.INT64, x, y)
+
+
+@rule("xlogy.Tensor", "xlogy.Scalar_Self", "xlogy.Scalar_Other")
+def xlogy(b: Builder, x: Operand, y: Operand) -> ir.Value:
+    return _times_logarithm(b, b.Log, 0, *promoted(b, x, y, dtype=b.out))
+
+
+@rule("special_xlog1py", "special_xlog1py.self_scalar", "special_xlog1py.other_scalar")
+def xlog1py(b: Builder, x: Operand, y: Operand) -> ir.Value:
+    return _times_logarithm(b, lambda v: log1p(b, v), -1, *promoted(b, x, y, dtype=b.out))
+
+
+def _times_logarithm(
+    b: Builder, logarithm: Callable[[ir.Value], ir.Value], pole: int, x: ir.Value, y: ir.Value
+) -> ir.Value:
+    """The product, which is 0 where the first one is, as long as the other one is a number."""
+    is_none = b.Equal(x, 0)
+    # The gradient is the logarithm, and 0 where there is none, too.
+    without = b.And(is_none, b.Or(b.LessOrEqual(y, pole), b.IsInf(y)))
+    return b.Mul(x, logarithm(b.Where(without, b.scalar(pole + 1, b.out), y)))
 
 
 @rule("atan2")

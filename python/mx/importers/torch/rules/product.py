@@ -10,6 +10,7 @@ from .._builder import Builder, Number, dtype_of, rank_of
 from .._dtypes import FLOATS
 from .._promotion import in_type_of
 from .._rule import Unsupported, rule
+from .reduction import power_of_length
 
 _PRODUCTS = FLOATS | {ir.DataType.INT32, ir.DataType.INT64, ir.DataType.UINT32, ir.DataType.UINT64}
 
@@ -78,7 +79,8 @@ def _norm(b: Builder, apart: ir.Value, p: float) -> ir.Value:
         return b.ReduceSum(b.cast(b.Greater(apart, 0), dtype_of(apart)), [-1], keepdims=0)
     if p in (1, 2):
         return b.op(f"ReduceL{int(p)}", apart, b.ints([-1]), keepdims=0)[0]
-    return b.Pow(b.ReduceSum(b.Pow(apart, p), [-1], keepdims=0), 1 / p)
+    sums = b.ReduceSum(power_of_length(b, apart, p), [-1], keepdims=0)
+    return power_of_length(b, sums, 1 / p)
 
 
 @rule("_pdist_forward")

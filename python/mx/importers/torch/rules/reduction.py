@@ -246,16 +246,16 @@ def vector_norm(
     shape = x.shape
     x = b.Abs(x) if ord != 0 else b.cast(b.Not(b.Equal(x, 0)), dtype_of(x))
     if abs(ord) not in (0, float("inf")):
-        x = _power_of_length(b, x, float(ord))
+        x = power_of_length(b, x, float(ord))
     x.shape = shape
     operator = {float("inf"): "ReduceMax", float("-inf"): "ReduceMin"}.get(ord, "ReduceSum")
     result = _reduce(b, operator, x, dim, keepdim)
     if operator != "ReduceSum" or ord == 0:
         return result
-    return _power_of_length(b, result, 1 / ord)
+    return power_of_length(b, result, 1 / ord)
 
 
-def _power_of_length(b: Builder, x: ir.Value, exponent: float) -> ir.Value:
+def power_of_length(b: Builder, x: ir.Value, exponent: float) -> ir.Value:
     """Pow of what is not negative, with the gradient 0 at 0, where torch's norms have it."""
     if b.training is None:
         return b.Pow(x, exponent)
