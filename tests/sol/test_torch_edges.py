@@ -140,6 +140,53 @@ def test_gradients_of_equal_elements(name: str, elements: list[float]) -> None:
     torch.testing.assert_close(x.grad, other.grad)
 
 
+NONE = {
+    "max of an axis": (lambda x: x.max(1)[0], (3, 4), (3, 0), "aten.max.dim .* axis 1 has no"),
+    "min of an axis": (lambda x: x.min(0)[0], (3, 4), (0, 4), "aten.min.dim .* axis 0 has no"),
+    "max": (lambda x: x.max(), (3, 4), (3, 0), "aten.max.default .* there are no elements"),
+    "min": (lambda x: x.min(), (3, 4), (0, 4), "aten.min.default .* there are no elements"),
+    "half of an image": (
+        lambda x: F.interpolate(x, scale_factor=0.5),
+        (1, 2, 8, 8),
+        (1, 2, 1, 8),
+        "aten.upsample_nearest2d.vec .* images of no rows or columns",
+    ),
+    "LSTM": (nn.LSTM(4, 3), (5, 2, 4), (0, 2, 4), "lstm.default .* sequences of no steps"),
+    "GRU": (nn.GRU(4, 3, batch_first=True), (2, 5, 4), (2, 0, 4), "gru.default .* no steps"),
+}
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+@pytest.mark.parametrize("name", NONE)
+def test_lengths_that_leave_nothing(name: str, is_trained: bool) -> None:
+    function, shape, other, text = NONE[name]
+    model = function if isinstance(function, nn.Module) else Applies(function)
+    fast = sol.optimize(model.train(is_trained), torch.randn(shape), vdims=True)
+    fast(torch.randn(shape))
+    with pytest.raises((RuntimeError, IndexError)):
+        model(torch.randn(other))
+    with pytest.raises(GraphError, match=text):
+        fast(torch.randn(other))
+
+
+BEYOND = {
+    "select_scatter": lambda x: torch.select_scatter(x, torch.ones(2), 0, 4),
+    "select_scatter from the end": lambda x: torch.select_scatter(x, torch.ones(2), 0, -5),
+    "slice_scatter": lambda x: torch.slice_scatter(x, torch.ones(3, 2), 0, 1, 4),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_writes_beyond_an_axis_that_varies(name: str) -> None:
+    fast = sol.optimize(Applies(BEYOND[name]).eval(), torch.randn(6, 2), vdims=True)
+    for length in (6, 5, 7):
+        x = torch.randn(length, 2)
+        with torch.no_grad():
+            torch.testing.assert_close(fast(x), BEYOND[name](x))
+    with pytest.raises(GraphError, match=f"{name.split()[0]}.* expected a shape of 8 elements"):
+        fast(torch.randn(3, 2))
+
+
 @pytest.mark.parametrize("padding", [1, -1])
 def test_the_padding_of_embeddings_is_not_trained(padding: int) -> None:
     indices = torch.tensor([[0, 1, 3], [1, 1, 3]])

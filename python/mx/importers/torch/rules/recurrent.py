@@ -57,6 +57,8 @@ def _layers(
         attributes["direction"] = "bidirectional"
     if activation is not None:
         attributes["activations"] = [activation] * directions
+    if b.size(x, 1 if batch_first else 0) == 0:
+        raise Unsupported("sequences of no steps")
     if kind == "GRU":
         attributes["linear_before_reset"] = 1
     sequence = b.Transpose(x, perm=[1, 0, 2]) if batch_first else x

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from .._builder import Builder, Number, Size, dtype_of, rank_of
 from .._dtypes import FLOATS
 from .._promotion import in_type_of
-from .._rule import rule
+from .._rule import Unsupported, rule
 
 _BOOL = ir.DataType.BOOL
 _INT64 = ir.DataType.INT64
@@ -57,12 +57,28 @@ def _extreme(b: Builder, operator: str, x: ir.Value, dim: Axes, keepdim: bool) -
     return in_type_of(b, lambda v: _reduce(b, operator, v, dim, keepdim), _EXTREMES, _INT64, x)
 
 
-@rule("amax", "max")
+@rule("max")
+def max_of_all(b: Builder, x: ir.Value) -> ir.Value:
+    return amax(b, _some(b, x))
+
+
+@rule("min")
+def min_of_all(b: Builder, x: ir.Value) -> ir.Value:
+    return amin(b, _some(b, x))
+
+
+def _some(b: Builder, x: ir.Value) -> ir.Value:
+    if 0 in b.sizes(x):
+        raise Unsupported("there are no elements")
+    return x
+
+
+@rule("amax")
 def amax(b: Builder, x: ir.Value, dim: Axes = None, keepdim: bool = False) -> ir.Value:
     return _extreme(b, "ReduceMax", x, dim, keepdim)
 
 
-@rule("amin", "min")
+@rule("amin")
 def amin(b: Builder, x: ir.Value, dim: Axes = None, keepdim: bool = False) -> ir.Value:
     return _extreme(b, "ReduceMin", x, dim, keepdim)
 
@@ -92,6 +108,8 @@ def _extreme_at(
     dim: int,
     keepdim: bool,
 ) -> tuple[ir.Value, ir.Value]:
+    if rank_of(x) and b.size(x, dim) == 0:
+        raise Unsupported(f"the axis {dim} has no elements")
     if b.training is None or dtype_of(x) not in FLOATS or rank_of(x) == 0:
         return extreme(b, x, dim, keepdim), position(b, x, dim, keepdim)
     # Of equal elements that at the index has all of the gradient, where amax has them share it.

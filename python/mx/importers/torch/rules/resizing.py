@@ -19,6 +19,8 @@ def _resize(
     scale_factors: Sequence[float] | None,
     **attributes: object,
 ) -> ir.Value:
+    if 0 in b.result_shape()[2:] or 0 in b.sizes(x)[2:]:
+        raise Unsupported("images of no rows or columns")
     corners = attributes["coordinate_transformation_mode"] == "align_corners"
     by_scales = scale_factors is not None and output_size is None and not corners
     # For all axes: what resizes none of them, and what is wanted.

@@ -151,12 +151,26 @@ def narrow(b: Builder, x: ir.Value, dim: int, start: Size, length: Size) -> ir.V
 def select_scatter(b: Builder, x: ir.Value, src: ir.Value, dim: int, index: Size) -> ir.Value:
     rank = rank_of(x)
     dim %= rank
+    src = b.Unsqueeze(b.cast(src, dtype_of(x)), [dim])
+    if isinstance(index, int) and b.training is None:
+        return _with_slice(b, x, src, dim, index, index + 1)
     length = b.size(x, dim)
     if isinstance(index, int) and index < 0:
         index = b.plus(length, index)
     here = b.Equal(b.range(0, length), b.scalar(index))
     mask = b.reshape(here, [length if axis == dim else 1 for axis in range(rank)])
-    return b.Where(mask, b.Unsqueeze(b.cast(src, dtype_of(x)), [dim]), x)
+    return b.Where(mask, src, x)
+
+
+def _with_slice(b: Builder, x: ir.Value, src: ir.Value, dim: int, first: int, end: int) -> ir.Value:
+    """What is before a slice, another one, and what is behind it."""
+    length = b.size(x, dim)
+    before = [slice_axis(b, x, dim, 0, first)] if first else []
+    after = [] if end in (0, length) else [slice_axis(b, x, dim, end, _LAST)]
+    pieces = [*before, src, *after]
+    joined = b.Concat(*pieces, axis=dim) if len(pieces) > 1 else src
+    # Where x is shorter than the slice, others are made than it has, which is an error then.
+    return joined if isinstance(length, int) else b.Reshape(joined, b.Shape(x), allowzero=1)
 
 
 @rule("slice_scatter")
@@ -177,11 +191,7 @@ def slice_scatter(
         first = b.plus(length, first)
     count = b.size(src, dim)
     if isinstance(first, int) and isinstance(count, int) and step == 1:
-        before = [slice_axis(b, x, dim, 0, first)] if first else []
-        end_of_src = first + count
-        after = [] if end_of_src == length else [slice_axis(b, x, dim, end_of_src, _LAST)]
-        pieces = [*before, src, *after]
-        return b.Concat(*pieces, axis=dim) if len(pieces) > 1 else src
+        return _with_slice(b, x, src, dim, first, first + count)
     positions = b.range(first, b.plus(first, b.times(count, step)), step)
     if dim % rank_of(x) == 0:
         return b.ScatterND(x, b.Unsqueeze(positions, [1]), src)
