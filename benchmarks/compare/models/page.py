@@ -81,7 +81,7 @@ SECTIONS = (
     (
         "Deployed as C",
         "models.deployed",
-        ("--threads", "2", "--seconds", "2"),
+        ("--threads", "2", "--batch", "1", "--batch", "16", "--seconds", "1"),
         ("--model", "mlp", "--threads", "2", "--batch", "1", "--seconds", "0.1"),
     ),
     ("Generated code", "gen", (), ("--case", "gelu", "--seconds", "0.1")),
