@@ -21,7 +21,7 @@ struct pool {
   worker* workers; /* without the caller's thread */
   body_function* body;
   void* task;
-  int64_t tiles, parts; /* of this run, which does not end before all parts are done */
+  int64_t tiles, part, parts; /* of this run, which does not end before all parts are done */
   /* Each in a cache line of its own, as threads look at them while others write the others. */
   _Alignas(LINE) atomic_int_fast64_t left; /* parts that nobody has taken; below 0: who came late */
   _Alignas(LINE) atomic_int_fast64_t done; /* parts */
@@ -43,8 +43,9 @@ static void take_parts(pool* p, int thread) {
   for (;;) {
     const int64_t left = atomic_fetch_sub(&p->left, 1);
     if (left <= 0) return;
-    const int64_t part = p->parts - left;
-    p->body(p->task, thread, p->tiles * part / p->parts, p->tiles * (part + 1) / p->parts);
+    const int64_t begin = (p->parts - left) * p->part;
+    const int64_t end = begin + p->part < p->tiles ? begin + p->part : p->tiles;
+    p->body(p->task, thread, begin, end);
     atomic_fetch_add(&p->done, 1);
   }
 }
@@ -87,7 +88,8 @@ void pool_run(void* data, body_function* body, void* task, int64_t tiles) {
   p->body = body;
   p->task = task;
   p->tiles = tiles;
-  p->parts = tiles < 8 * p->threads ? tiles : 8 * p->threads;
+  p->part = tiles / (8 * p->threads) + 1;
+  p->parts = (tiles + p->part - 1) / p->part;
   atomic_store(&p->done, 0);
   atomic_store(&p->left, p->parts);
   begin_run(p);
