@@ -39,10 +39,10 @@ class _Node:
         self.is_batched = [value in batched for value in self.inputs]
         self.rank = len(shape_of(node.outputs[0]))
 
-    def only(self, *positions: int) -> None:
-        """_Mixed where other inputs than these are of the batch, or one of these is not."""
-        found = {n for n, is_one in enumerate(self.is_batched) if is_one}
-        if found != set(positions):
+    def check_only_first(self) -> None:
+        """_Mixed where another input than the first one is of the batch."""
+        first, *others = self.is_batched
+        if not first or any(others):
             raise _Mixed
 
     def check_axis(self, axis: int, rank: int | None = None) -> None:
@@ -76,7 +76,7 @@ Rule = Callable[[_Node], None]
 
 def _one(node: _Node) -> None:
     """The first input alone; others are numbers or weights."""
-    node.only(0)
+    node.check_only_first()
     if node.number("training_mode", 0):
         raise _Mixed
 
@@ -92,14 +92,14 @@ def _elementwise(node: _Node) -> None:
 
 def _along(default: int) -> Rule:
     def rule(node: _Node) -> None:
-        node.only(0)
+        node.check_only_first()
         node.check_axis(node.number("axis", default))
 
     return rule
 
 
 def _gemm(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     added = shape_of(node.inputs[2]) if len(node.inputs) > 2 else ()
     if node.number("transA", 0) or (len(added) == 2 and added[0] != 1):
         raise _Mixed
@@ -119,33 +119,33 @@ def _gather(node: _Node) -> None:
     axis = node.number("axis", 0)
     if node.is_batched == [False, True] and axis == 0 and shape_of(node.inputs[1]):
         return
-    node.only(0)
+    node.check_only_first()
     node.check_axis(axis)
 
 
 def _reshape(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     told = node.elements(1)
     if node.number("allowzero", 0) or told[:1] not in ([-1], [0], [node.batch]):
         raise _Mixed
 
 
 def _expand(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     told = node.elements(1)
     if len(told) != len(shape_of(node.inputs[0])) or told[0] not in (1, node.batch):
         raise _Mixed
 
 
 def _squeeze(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     given = node.axes(1)
     for axis in given:
         node.check_axis(axis)
 
 
 def _unsqueeze(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     for axis in node.axes(1):
         node.check_axis(axis, node.rank)
 
@@ -157,7 +157,7 @@ def _transpose(node: _Node) -> None:
 
 
 def _slice(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     if len(node.node.inputs) < 4:
         raise _Mixed
     for axis in node.elements(3):
@@ -171,7 +171,7 @@ def _concat(node: _Node) -> None:
 
 
 def _reduce(node: _Node) -> None:
-    node.only(0)
+    node.check_only_first()
     axes = node.axes(1)
     if not axes:
         raise _Mixed
