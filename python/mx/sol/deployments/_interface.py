@@ -60,11 +60,14 @@ class Interface:
         """Inputs, then outputs."""
         return (*self.inputs, *self.outputs)
 
+    def pointers(self) -> list[str]:
+        """The inputs and outputs, as C declares them."""
+        found = [f"const {one.c_type} *{one.parameter}" for one in self.inputs]
+        return found + [f"{one.c_type} *{one.parameter}" for one in self.outputs]
+
     def parameters(self) -> list[str]:
         """The parameters of the function, as C declares them."""
-        found = [f"const {one.c_type} *{one.parameter}" for one in self.inputs]
-        found += [f"{one.c_type} *{one.parameter}" for one in self.outputs]
-        found += ["void *arena", "size_t arena_bytes"]
+        found = [*self.pointers(), "void *arena", "size_t arena_bytes"]
         return [*found, *self.weight_parameters(), f"const {self.func_name}_pool *pool"]
 
     def weight_parameters(self) -> list[str]:

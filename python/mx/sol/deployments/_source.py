@@ -98,9 +98,7 @@ def _in_slices(program: Program, to: Interface) -> Iterator[str]:
     yield f"  const {to.func_name}_pool *pool; /* for the kernels of one slice */"
     yield "  char *memory;"
     yield from ["  const char *constants;"] if program.weight_bytes else []
-    for number, one in enumerate(to.arguments):
-        const = "const " if number < len(to.inputs) else ""
-        yield f"  {const}{one.c_type} *{one.parameter};"
+    yield from (f"  {one};" for one in to.pointers())
     yield "} mx_whole;"
     yield ""
     yield "static void mx_run_slices(void *data, int thread, int64_t begin, int64_t end) {"
@@ -115,11 +113,9 @@ def _in_slices(program: Program, to: Interface) -> Iterator[str]:
     if program.weight_bytes:
         yield "  const char *constants = whole->constants;"
     yield "  for (int64_t slice = begin; slice < end; ++slice) {"
-    for number, one in enumerate(to.arguments):
-        const = "const " if number < len(to.inputs) else ""
+    for pointer, one in zip(to.pointers(), to.arguments, strict=True):
         size = math.prod(one.value.shape) // program.slices
-        name = one.parameter
-        yield f"    {const}{one.c_type} *{name} = whole->{name} + slice * {size};"
+        yield f"    {pointer} = whole->{one.parameter} + slice * {size};"
     yield from ("  " + line for line in _steps(program, to))
     yield "  }"
     yield "}"
