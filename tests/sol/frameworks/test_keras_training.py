@@ -435,6 +435,41 @@ def test_layers_are_asked_for_losses_to_clear_only_where_there_are_some(monkeypa
     assert fast.losses == []
 
 
+class Around(keras.layers.Layer):
+    """A layer that calls a model, which is told of training by Keras alone."""
+
+    def __init__(self, model) -> None:
+        super().__init__()
+        self.model = model
+
+    def call(self, x, training=None):
+        return self.model(x)
+
+
+def masked(x):
+    given = tf.identity(x)
+    given._keras_mask = tf.ones(given.shape[:1], "bool")
+    return given
+
+
+@pytest.mark.filterwarnings("error:Layer .* was passed an input with a mask")
+def test_eager_calls_of_which_keras_decides() -> None:
+    model = model_of([layers.Dropout(0.5, seed=1), layers.Dense(4)], ROWS)
+    fast = sol.optimize(model, ROWS)
+    given = tf.constant(ROWS)
+    expected = model(given).numpy()
+    np.testing.assert_allclose(fast(given), expected, rtol=1e-5, atol=1e-6)
+    around = Around(fast)
+    np.testing.assert_allclose(around(given), expected, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(around(given, training=True), expected)
+    with pytest.raises(UserWarning, match="does not support masking"):
+        fast(masked(given))
+    fast.activity_regularizer = tf.reduce_sum
+    outputs = fast(given)
+    np.testing.assert_allclose(sum(fast.losses), expected.sum() / len(ROWS), rtol=1e-4)
+    np.testing.assert_allclose(outputs, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_defaults_may_be_given() -> None:
     fast = sol.optimize(Choosing(), ROWS)
     # As equal as computed numbers are, and not the same objects.

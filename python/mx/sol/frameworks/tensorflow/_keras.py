@@ -6,6 +6,8 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.global_state import get_global_attribute
+from tensorflow.python.framework.ops import EagerTensor
 
 from ....importers.tensorflow._trace import is_keras
 from ..._compiled import Compiled
@@ -81,6 +83,24 @@ class OptimizedModel(OfOriginal):
         self.supports_jit = False
         self.built = True
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """As models of Keras are called."""
+        if kwargs or not all(map(_is_plain, args)) or self._is_inside_keras():
+            return super().__call__(*args, **kwargs)
+        # The rest of what Keras does before a call changes nothing here, and takes longer than
+        # many a plan.
+        self._clear_losses()
+        return self._sol(args, kwargs)
+
+    def _is_inside_keras(self) -> bool:
+        """Whether what Keras is doing, or has been told of this model, decides how it is called."""
+        return (
+            get_global_attribute("current_call_ctx") is not None
+            or get_global_attribute("distribution") is not None
+            or keras.src.backend.in_stateless_scope()
+            or self.activity_regularizer is not None
+        )
+
     def call(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
         """What the model returns; in training layers do what they do then, as in the original."""
         if training is not None:
@@ -92,6 +112,11 @@ class OptimizedModel(OfOriginal):
         plan, and most have no losses."""
         if self._has_losses() or keras.src.backend.in_stateless_scope():  # type: ignore[no-untyped-call]
             super()._clear_losses()
+
+
+def _is_plain(tensor: Any) -> bool:
+    """Whether an argument is a tensor of which Keras knows nothing more."""
+    return isinstance(tensor, EagerTensor) and not hasattr(tensor, "_keras_mask")
 
 
 def _converted(compiled: Compiled, model: Any) -> str:
