@@ -5,6 +5,7 @@ MXNET_ENABLE_CYTHON=0 asks for ctypes, MXNET_ENFORCE_CYTHON=1 makes a missing Cy
 
 from __future__ import annotations
 
+import atexit
 import os
 from importlib import import_module
 
@@ -63,3 +64,6 @@ if TYPE_CHECKING:
     backend = "ctypes"
 else:
     backend, core = choose()
+
+# Threads of C++ go on while the interpreter ends, and must find its door closed then.
+atexit.register(core.close_entrance)

@@ -1,6 +1,7 @@
 // What several threads do to the registry, objects, the pool and traces at once. ThreadSanitizer
 // runs this; without it, it shows at least that nothing is lost.
 #include <mxnet/runtime/backtrace.h>
+#include <mxnet/runtime/entrance.h>
 #include <mxnet/runtime/signals.h>
 
 #include <atomic>
@@ -34,6 +35,52 @@ void InThreads(const std::function<void(int, int)>& work) {
 PackedFunc Global(const char* name) { return PackedFunc::GetGlobal(name); }
 
 }  // namespace
+
+TEST_CASE("an entrance that is closed waits for those inside, and lets in nobody else") {
+  for (int round = 0; round < kRounds; ++round) {
+    Entrance entrance;
+    std::atomic<bool> is_closed{false};
+    std::atomic<int> late{0}, visits{0};
+    const auto enter = [&] { std::this_thread::yield(); };
+    const auto stay = [&] {
+      std::this_thread::yield();
+      if (is_closed) ++late;
+      ++visits;
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        while (entrance.Visit(enter, stay)) {
+        }
+      });
+    }
+    while (visits == 0) std::this_thread::yield();
+    entrance.Close();
+    is_closed = true;
+    for (std::thread& thread : threads) thread.join();
+    CHECK(late == 0);
+    CHECK(!entrance.Visit(enter, stay));
+  }
+}
+
+TEST_CASE("an entrance that is closed waits for those who enter, but not for ever for who stays") {
+  Entrance entrance;
+  std::atomic<bool> is_entering{false}, has_entered{false}, may_leave{false};
+  const auto enter = [&] {
+    is_entering = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    has_entered = true;
+  };
+  const auto stay = [&] {
+    while (!may_leave) std::this_thread::yield();
+  };
+  std::thread thread([&] { entrance.Visit(enter, stay); });
+  while (!is_entering) std::this_thread::yield();
+  entrance.Close(std::chrono::milliseconds(1));
+  CHECK(has_entered);
+  may_leave = true;
+  thread.join();
+}
 
 TEST_CASE("threads register, look up, call and remove functions") {
   std::atomic<int> wrong{0};

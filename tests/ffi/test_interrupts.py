@@ -4,8 +4,6 @@ import threading
 
 import pytest
 
-import ffi
-
 from ..native import compile_library
 
 INTERRUPT = """
@@ -214,8 +212,6 @@ threading.Thread(target=spin, args=(60,), daemon=True).start()
 
 @pytest.mark.parametrize("statement", EXITS.values(), ids=EXITS.keys())
 def test_exit(native, run_python, statement):
-    if ffi.backend == "ctypes" and "call_for_ever" in statement:
-        pytest.skip("CPython ends a thread that waits to enter it; ctypes lets nothing unwind")
     script = f"""
 import time
 import ffi

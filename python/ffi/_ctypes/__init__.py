@@ -3,6 +3,7 @@
 from .abi import version as version
 from .arguments import make_opaque as make_opaque
 from .arguments import register_converter as register_converter
+from .callback import close_entrance as close_entrance
 from .callback import convert_function as convert_function
 from .classes import Field as Field
 from .classes import class_info as class_info

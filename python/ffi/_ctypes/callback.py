@@ -111,7 +111,7 @@ def convert_function(
         )
     number = next(_numbers)
     _bodies[number] = body
-    function = _function_of(_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE)
+    function = _function_of(_INVOKE, _FINALIZE, number, *_INTERPRETER)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
         _describe(function.handle, raw_info or {"name": name})
@@ -125,7 +125,7 @@ def share_function(body: Callable[..., Any]) -> Function:
     """
     number = next(_numbers)
     _bodies[number] = body
-    given = (_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE, id(body))
+    given = (_INVOKE, _FINALIZE, number, *_INTERPRETER, id(body))
     # Called below Function, which would return the callable in place of the function.
     values, codes = (abi.MXNetValue * len(given))(), (c_int * len(given))()
     for value, address in zip(values, given, strict=True):
@@ -178,11 +178,20 @@ def _address(function: Any) -> int | None:
 
 
 _INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
-# What tells C++ threads that outlive the interpreter not to enter it.
-_IS_INITIALIZED = _address(pythonapi.Py_IsInitialized)
-_THREAD_STATE = _address(pythonapi.PyGILState_GetThisThreadState)
+# How C++ threads enter the interpreter, and learn that they have outlived it.
+_INTERPRETER = tuple(
+    _address(function)
+    for function in (
+        pythonapi.Py_IsInitialized,
+        pythonapi.PyGILState_GetThisThreadState,
+        pythonapi.PyGILState_Ensure,
+        pythonapi.PyGILState_Release,
+    )
+)
 
 _maker = get_global("ffi.function_of")
-assert _maker is not None
+_closer = get_global("ffi.close_entrance")
+assert _maker is not None and _closer is not None
 _function_of = _maker
+close_entrance: Callable[[], None] = _closer
 share_functions(share_function)

@@ -201,3 +201,9 @@ def convert_function(function, name=None, raw_info=None):
         check(MXNetFuncSetInfo(handle, &builder.info))
         read_info(func, False)
     return func
+
+
+def close_entrance():
+    """Lets no thread of C++ enter the interpreter any more, which is about to end."""
+    with nogil:
+        MXNetCloseEntrance()

@@ -22,6 +22,7 @@ cdef extern from "python_compat.h":
                                       int*) noexcept
     PyObject* MXNetVectorcall(PyObject* callable, PyObject** args, size_t nargsf) noexcept
     void MXNetSetCallback(MXNetCallbackBody body) noexcept
+    void MXNetCloseEntrance() noexcept nogil
     int MXNetEnterPython(void* resource, const MXNetValue* values, const int* codes, int count,
                          MXNetValue* ret, int* ret_code) noexcept nogil
     PyObject* MXNetNewText(const char* data, size_t size) noexcept

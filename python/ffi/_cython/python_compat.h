@@ -9,6 +9,7 @@
 #include <frameobject.h>
 #include <mxnet/runtime/container/map.h>
 #include <mxnet/runtime/container/string.h>
+#include <mxnet/runtime/entrance.h>
 #include <mxnet/runtime/error.h>
 #include <mxnet/runtime/object.h>
 #include <mxnet/runtime/tensor_check.h>
@@ -191,19 +192,38 @@ static MXNetCallbackBody MXNetCallback = NULL;
 
 static inline void MXNetSetCallback(MXNetCallbackBody body) { MXNetCallback = body; }
 
+/*!
+ * \brief Runs body() with the GIL, which the thread does not hold. False, without a run, for a
+ *        thread of C++ that goes on while the interpreter ends: to enter it would crash.
+ */
+template <typename F>
+static inline bool MXNetInPython(F&& body) {
+  PyGILState_STATE state;
+  const auto enter = [&] { state = PyGILState_Ensure(); };
+  const auto stay = [&] {
+    body();
+    PyGILState_Release(state);
+  };
+  if (PyGILState_GetThisThreadState() != NULL) {
+    enter();
+    stay();
+    return true;
+  }
+  return !MXNetIsFinalizing() && mxnet::runtime::Entrance::Global()->Visit(enter, stay);
+}
+
+/*! \brief Has MXNetInPython let in nobody; called without the GIL, which those that enter wait for.
+ */
+static inline void MXNetCloseEntrance(void) { mxnet::runtime::Entrance::Global()->Close(); }
+
 /*! \brief The body of functions made of Python callables, from any thread. */
 static int MXNetEnterPython(void* resource, const MXNetValue* values, const int* codes, int count,
                             MXNetValue* ret, int* ret_code) {
   if (MXNetHoldsGil()) return MXNetCallback(resource, values, codes, count, ret, ret_code);
-  if (MXNetIsFinalizing() && PyGILState_GetThisThreadState() == NULL) {
-    // A thread of C++ that goes on while the interpreter ends; to enter it would crash.
-    return mxnet::runtime::Error("RuntimeError", "the Python interpreter is shutting down")
-        .SetLast();
-  }
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const int status = MXNetCallback(resource, values, codes, count, ret, ret_code);
-  PyGILState_Release(state);
-  return status;
+  int status = 0;
+  const auto call = [&] { status = MXNetCallback(resource, values, codes, count, ret, ret_code); };
+  if (MXNetInPython(call)) return status;
+  return mxnet::runtime::Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
 }
 
 /*! \brief Finalizer of whatever holds a Python object; runs on any thread. */
@@ -213,10 +233,7 @@ static inline void MXNetReleasePython(void* value) {
     return;
   }
   // At the end of the process nobody may take the GIL; the object goes with the process.
-  if (MXNetIsFinalizing()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF((PyObject*)value);
-  PyGILState_Release(state);
+  if (!MXNetIsFinalizing()) MXNetInPython([value] { Py_DECREF((PyObject*)value); });
 }
 
 /*! \brief Keeps the Python object that a borrowed tensor belongs to; runs on any thread. */
@@ -225,10 +242,7 @@ static inline void MXNetRetainPython(void* value) {
     Py_INCREF((PyObject*)value);
     return;
   }
-  if (MXNetIsFinalizing()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_INCREF((PyObject*)value);
-  PyGILState_Release(state);
+  if (!MXNetIsFinalizing()) MXNetInPython([value] { Py_INCREF((PyObject*)value); });
 }
 
 static const MXNetOwnerFunctions MXNetPythonOwnerFunctions = {&MXNetRetainPython,

@@ -3,6 +3,7 @@
  * \brief Functions that front ends make of callables: one for each callable, and none runs after
  * its interpreter has ended.
  */
+#include <mxnet/runtime/entrance.h>
 #include <mxnet/runtime/registry.h>
 
 #include <cstdint>
@@ -125,29 +126,54 @@ ObjectRef ShareFunctionOfCallable(FunctionObject* function, void* callable) {
   return other;
 }
 
-/*! \brief A body of the front end, and how to find out whether it may still be entered. */
+/*! \brief How threads enter an interpreter: its C functions. */
+struct Interpreter {
+  int (*is_initialized)();
+  void* (*thread_state)();
+  int (*ensure)();
+  void (*release)(int);
+
+  /*!
+   * \brief Runs body() inside; false where the interpreter ends, which only threads that it knows
+   * may still enter.
+   */
+  template <typename F>
+  bool Run(F&& body) const {
+    if (thread_state() != nullptr) {
+      body();
+      return true;
+    }
+    int state = 0;
+    const auto enter = [&] { state = ensure(); };
+    const auto stay = [&] {
+      body();
+      release(state);
+    };
+    return is_initialized() != 0 && Entrance::Global()->Visit(enter, stay);
+  }
+};
+
+/*! \brief A body of the front end, and the interpreter that it enters. */
 struct CallableBody {
   MXNetPackedCFunc call;
   MXNetPackedCFuncFinalizer finalizer;
   void* resource;
-  int (*is_initialized)();
-  void* (*thread_state)();
-
-  /*! \brief While the interpreter ends, only threads that it knows may enter. */
-  bool MayEnter() const { return is_initialized() != 0 || thread_state() != nullptr; }
+  Interpreter interpreter;
 
   static int Call(void* self, const MXNetValue* values, const int* type_codes, int num_args,
                   MXNetValue* ret, int* ret_type_code) {
     auto* body = static_cast<CallableBody*>(self);
-    if (!body->MayEnter()) {
-      return Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
-    }
-    return body->call(body->resource, values, type_codes, num_args, ret, ret_type_code);
+    int status = 0;
+    const bool has_run = body->interpreter.Run([&] {
+      status = body->call(body->resource, values, type_codes, num_args, ret, ret_type_code);
+    });
+    if (has_run) return status;
+    return Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
   }
 
   static void Finalize(void* self) {
     auto* body = static_cast<CallableBody*>(self);
-    if (body->MayEnter()) body->finalizer(body->resource);
+    body->interpreter.Run([&] { body->finalizer(body->resource); });
     delete body;
   }
 };
@@ -166,12 +192,16 @@ MXNET_REGISTER_API("ffi.function_of")
     .add_argument("thread_state", "int",
                   "Address of `void* (*)(void)`: not NULL where the thread belongs to the "
                   "interpreter and may enter it until it is gone.")
+    .add_argument("ensure", "int", "Address of `int (*)(void)`: enters the interpreter.")
+    .add_argument("release", "int",
+                  "Address of `void (*)(int)`: leaves it, given what ensure gave.")
     .add_argument("callable", "int", 0,
                   "Address of the callable, which resource keeps alive, to share its function as "
                   "MXNetFuncFromCallable does.")
     .returns("Callable[..., Any]")
     .set_body_typed([](uint64_t call, uint64_t finalizer, uint64_t resource,
-                       uint64_t is_initialized, uint64_t thread_state, uint64_t callable) {
+                       uint64_t is_initialized, uint64_t thread_state, uint64_t ensure,
+                       uint64_t release, uint64_t callable) {
       if (callable != 0) {
         ObjectRef found = FindFunctionOfCallable(&CallableBody::Call, PointerAt<void*>(callable));
         if (found.defined()) {
@@ -179,10 +209,12 @@ MXNET_REGISTER_API("ffi.function_of")
           return PackedFunc(std::move(found));
         }
       }
-      auto* body = new CallableBody{
-          PointerAt<MXNetPackedCFunc>(call), PointerAt<MXNetPackedCFuncFinalizer>(finalizer),
-          PointerAt<void*>(resource), PointerAt<int (*)()>(is_initialized),
-          PointerAt<void* (*)()>(thread_state)};
+      const Interpreter interpreter{
+          PointerAt<int (*)()>(is_initialized), PointerAt<void* (*)()>(thread_state),
+          PointerAt<int (*)()>(ensure), PointerAt<void (*)(int)>(release)};
+      auto* body = new CallableBody{PointerAt<MXNetPackedCFunc>(call),
+                                    PointerAt<MXNetPackedCFuncFinalizer>(finalizer),
+                                    PointerAt<void*>(resource), interpreter};
       MXNetFunctionHandle func = nullptr;
       MXNET_CHECK_CALL(
           MXNetFuncCreateFromCFunc(&CallableBody::Call, body, &CallableBody::Finalize, &func));
@@ -194,6 +226,11 @@ MXNET_REGISTER_API("ffi.function_of")
       }
       return made;
     });
+
+MXNET_REGISTER_API("ffi.close_entrance")
+    .describe("Lets no thread that an interpreter does not know enter it any more.")
+    .set_body_typed([] { Entrance::Global()->Close(); })
+    .release_gil();
 
 MXNET_REGISTER_API("ffi.callable_name")
     .describe(
