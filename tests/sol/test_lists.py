@@ -68,6 +68,23 @@ def test_the_list(passes) -> None:
     assert removed(optimized()) == {"identities": ("same",), "unused": ("dead",)}
 
 
+def test_layouts(passes) -> None:
+    import torch
+
+    first, conv = torch.nn.Conv2d(3, 32, 3, padding=1), torch.nn.Conv2d(32, 32, 3, padding=1)
+    module = torch.nn.Sequential(first, torch.nn.ReLU(), conv, torch.nn.MaxPool2d(2), conv).eval()
+    x = torch.rand(4, 3, 32, 32)
+    fast = sol.optimize(module, x)
+    with passes.without("layout"):
+        plain = sol.optimize(module, x)
+    torch.testing.assert_close(plain(x), fast(x), rtol=1e-4, atol=1e-5)
+    reports = [sol.report(one) for one in (fast, plain)]
+    assert str({one.name: one for one in reports[0].removed}["layout"]) == "layout: 4 marked"
+    assert "layout" not in [one.name for one in reports[1].removed]
+    reorders = [str(one).count("onednn.reorder") for one in reports]
+    assert reorders[0] < reorders[1]
+
+
 def test_switching(passes) -> None:
     with passes.without("identities", "unused"):
         assert "off identities" in repr(passes)

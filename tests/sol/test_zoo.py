@@ -13,6 +13,7 @@ import mx
 from benchmarks.models import modules
 from mx import sol
 from mx.graph import Plan
+from mx.graph._layout import keep_layouts_of_graph
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -69,6 +70,9 @@ def test_each_pass(name: str) -> None:
         assert changed.outputs == specs, one.name
         (found,) = Plan(changed, optimize=False)(*given)
         close(found.asnumpy(), wanted, 1e-4, one.name)
+    keep_layouts_of_graph(graph.model.graph)  # as without the pass that chooses them
+    (found,) = Plan(graph)(*given)
+    close(found.asnumpy(), wanted, 1e-4, "without layout")
 
 
 @pytest.mark.filterwarnings("ignore:.*computes in float32:mx.sol.SolWarning")

@@ -10,6 +10,7 @@ import onnx_ir
 
 from ... import _onednn
 from .._errors import GraphError
+from .._layout import is_of_graph
 from ._contents import Environment, is_tensor, to_numpy
 from ._followers import followers_of, taken_from
 from ._graph_nodes import GraphNodes
@@ -204,6 +205,8 @@ class Planner:
         chain = taken_from(node, self._to.taken)
         self._fused.update(chain)
         self._steps += [Step(one, backend, ("part of the kernel before",)) for one in chain]
+        if is_of_graph(node):
+            outputs = [made and self._to.plain(made) for made in outputs]
         for value, made in zip((chain or [node])[-1].outputs, outputs, strict=False):
             self._values[value] = made
 

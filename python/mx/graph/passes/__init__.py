@@ -20,6 +20,7 @@ from .constants import CONSTANTS
 from .dropout import DROPOUT
 from .einsum import EINSUM
 from .identities import IDENTITIES
+from .layout import LAYOUT
 from .normalizations import NORMALIZATIONS
 from .pads import PADS
 from .scales import SCALES
@@ -46,9 +47,9 @@ PASSES: tuple[Pass, ...] = (
     ACTIVATIONS,
     UNUSED,
 )
-# Those that make what the CPU has a kernel for: not for graphs that are executed by a device, which
-# may have none.
-FOR_CPU: tuple[Pass, ...] = (ATTENTION,)
+# Those that make what the CPU has a kernel for, or choose for its kernels: not for graphs that are
+# executed by a device, which may have none.
+FOR_CPU: tuple[Pass, ...] = (ATTENTION, LAYOUT)
 CPU_PASSES: tuple[Pass, ...] = (*PASSES[:-1], *FOR_CPU, PASSES[-1])
 
 

@@ -8,22 +8,29 @@ from dataclasses import dataclass
 from typing import overload
 
 from ...graph import Graph
+from ...graph._layout import keep_layouts_of_graph
 from ...graph.passes import Pass
+from ...graph.passes.layout import LAYOUT
 from .._registry import Registry, registry_of
 
 
 @dataclass(frozen=True)
 class Removed:
-    """What one pass has done to a graph: the nodes that are gone, and how many there are new."""
+    """What one pass has done to a graph: the nodes that are gone, how many there are new, and how
+    many of those that stay have other metadata."""
 
     name: str
     removed: tuple[str, ...]
     added: int
+    marked: int = 0
 
     def __str__(self) -> str:
+        counts = {"new": self.added, "marked": self.marked}
+        done = [f"{count} {what}" for what, count in counts.items() if count]
+        if self.removed or not done:
+            done = [f"{len(self.removed)} removed", *done]
         first = ", ".join(self.removed[:4]) + (", ..." if len(self.removed) > 4 else "")
-        more = f", {self.added} new" if self.added else ""
-        return f"{self.name}: {len(self.removed)} removed{more}" + (f": {first}" if first else "")
+        return f"{self.name}: {', '.join(done)}" + (f": {first}" if first else "")
 
 
 class PassList(Sequence[Pass]):
@@ -132,8 +139,10 @@ class PassList(Sequence[Pass]):
 def run(passes: Sequence[Pass], graph: Graph) -> tuple[Removed, ...]:
     """Runs passes over a graph, in place; tells what each did that did something."""
     done = []
+    if LAYOUT not in passes:
+        keep_layouts_of_graph(graph.model.graph)
     for one in passes:
-        before = set(graph.model.graph)
+        before = {node: dict(node.metadata_props) for node in graph.model.graph}
         names = one.run(graph.model)
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise TypeError(
@@ -141,7 +150,9 @@ def run(passes: Sequence[Pass], graph: Graph) -> tuple[Removed, ...]:
                 f" that are gone, got {type(names).__name__}"
             )
         removed = tuple(names)
-        added = sum(node not in before for node in graph.model.graph)
-        if removed or added:
-            done.append(Removed(one.name, removed, added))
+        after = list(graph.model.graph)
+        added = sum(node not in before for node in after)
+        marked = sum(before.get(node, node.metadata_props) != node.metadata_props for node in after)
+        if removed or added or marked:
+            done.append(Removed(one.name, removed, added, marked))
     return tuple(done)
