@@ -33,29 +33,29 @@ _BOUNDED |= {"Unsqueeze": 1, "Transpose": 1, "Identity": 1, "Cast": 1, "Split": 
 
 
 def known_values(
-    graph: onnx_ir.Graph, found: dict[str, Array], opsets: Mapping[str, int] | None = None
-) -> dict[str, Array]:
+    graph: onnx_ir.Graph,
+    found: dict[onnx_ir.Value, Array],
+    opsets: Mapping[str, int] | None = None,
+) -> None:
     """Adds to `found` what follows from the small weights of a graph and from its known shapes."""
-    known: dict[str, Array] = dict(found)
+    weights: dict[onnx_ir.Value, Array] = {}
 
     def read(value: onnx_ir.Value | None) -> Array | None:
-        if value is None:
-            return None
-        name = value.name or ""
-        if name not in known and value.is_initializer() and small_tensor(value.const_value):
+        if value is None or value in found:
+            return None if value is None else found[value]
+        if value not in weights and value.is_initializer() and small_tensor(value.const_value):
             assert value.const_value is not None
-            known[name] = elements_of(value.const_value)
-        return known.get(name)
+            weights[value] = elements_of(value.const_value)
+        return weights.get(value)
 
     for node in graph:
-        if all((value.name or "") in known for value in node.outputs):
+        if all(value in found for value in node.outputs):
             continue
         results = constant_outputs(node, read, opsets)
         if results is not None:
             for value, array in zip(node.outputs, results, strict=False):
                 if value.name:
-                    known[value.name] = found[value.name] = array
-    return found
+                    found[value] = array
 
 
 def constant_outputs(

@@ -22,7 +22,7 @@ from ._errors import GraphError, node_text
 from ._proto import known_operator, tensor_of, without_weights
 from ._shapes_as_data import is_generated
 from ._spec import Dim, dims_of, shape_text
-from ._stepwise import finish
+from ._stepwise import finish, graphs_of
 from ._symbols import is_known, replace
 
 # How often inference goes on with what could be computed from what it found.
@@ -56,8 +56,12 @@ class Inference:
         return text
 
 
-def infer(model: onnx_ir.Model, file: str) -> Inference:
-    """Writes data types and shapes into the values of a model; raises GraphError, naming nodes."""
+def infer(model: onnx_ir.Model, file: str, inside: bool = False) -> Inference:
+    """Writes data types and shapes into the values of a model; raises GraphError, naming nodes.
+
+    With `inside` also into those of branches and loops that follow from computed shapes, for which
+    few ask: plans know the shapes themselves when they execute a branch.
+    """
     graph = model.graph
     for value in graph.inputs:
         if value.type is None and not value.is_initializer():
@@ -65,7 +69,7 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
     check_sizes(file, graph.inputs)
     _check_batches(model, file)
     recorded = {value: dims_of(value.shape) for value in values_of(graph)}
-    constants: dict[str, Array] = {}
+    constants: dict[onnx_ir.Value, Array] = {}
     unknown: list[str] = []
     for _ in range(_ROUNDS):
         proto, nodes = without_weights(model, constants)
@@ -77,8 +81,9 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         known_values(graph, constants, model.opset_imports)
         if len(constants) == before:
             break
-    if unknown:
-        finish(model, constants, lambda proto, nodes: _run(proto, nodes, file), _take_graph)
+    if unknown or (inside and not _are_known_inside(graph)):
+        steps = (lambda proto, nodes: _run(proto, nodes, file), _take_graph)
+        finish(model, constants, steps, inside)
         _keep_names(recorded)
         _number_names(graph)
         unknown = _unknown(graph)
@@ -146,13 +151,13 @@ def _take(
     graph: onnx_ir.Graph,
     nodes: list[onnx_ir.Node],
     proto: onnx.ModelProto,
-    constants: Mapping[str, Array],
+    constants: Mapping[onnx_ir.Value, Array],
 ) -> None:
     """Writes what inference found into the values of the graph, and of those in its nodes."""
     _take_graph(graph, nodes, proto.graph)
     for node in graph:
         for value in node.outputs:
-            array = constants.get(value.name or "")
+            array = constants.get(value)
             if array is not None:
                 value.type = onnx_ir.TensorType(tensor_of(array).dtype)
                 value.shape = onnx_ir.Shape(array.shape)
@@ -235,6 +240,18 @@ def _number_names(graph: onnx_ir.Graph) -> None:
 def _unknown(graph: onnx_ir.Graph) -> list[str]:
     """The values of which not everything is known."""
     return [value.name or "" for value in values_of(graph) if not is_known(value)]
+
+
+def _are_known_inside(graph: onnx_ir.Graph) -> bool:
+    """Whether everything is known of what nodes of the graphs in nodes give."""
+    return all(
+        is_known(value)
+        for node in graph
+        for inside in graphs_of(node)
+        for one in onnx_ir.traversal.RecursiveGraphIterator(inside)
+        for value in one.outputs
+        if value.name
+    )
 
 
 def _check_reshapes(graph: onnx_ir.Graph, file: str) -> None:

@@ -37,7 +37,7 @@ def known_operator(node: onnx_ir.Node, opsets: Mapping[str, int]) -> bool:
 
 
 def without_weights(
-    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray]
+    model: onnx_ir.Model, constants: Mapping[onnx_ir.Value, numpy.ndarray]
 ) -> tuple[onnx.ModelProto, list[onnx_ir.Node]]:
     """The model without big weights, with what `constants` has in place of the nodes that give it.
 
@@ -56,11 +56,11 @@ def without_weights(
             serde.serialize_value_into(graph.input.add(), value)
     for name, value in model.graph.initializers.items():
         _add_weight(graph, name, value.const_value, value)
-    for name, array in constants.items():
-        _add_weight(graph, name, tensor_of(array, name), None)
+    for value, array in constants.items():
+        _add_weight(graph, value.name or "", tensor_of(array, value.name), None)
     kept: list[onnx_ir.Node] = []
     for node in model.graph:
-        if node.outputs and all(value.name in constants for value in node.outputs if value.name):
+        if node.outputs and all(value in constants for value in node.outputs if value.name):
             continue
         tensor = node.attributes.get_tensor("value") if node.op_type == "Constant" else None
         if tensor is not None and not small_tensor(tensor):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from ...graph import Graph, GraphError
+from ...graph._inference import infer
 from ...graph._spec import dims_of, dtype_of
 from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
@@ -26,10 +27,12 @@ _MOST = 6
 def expand(graph: Graph, names: Names, wrt: Sequence[ir.Value]) -> None:
     """Replaces nodes that gradients go through and that have no rule, in place."""
     done: set[ir.Node] = set()
+    if any(graphs_in(node) for node in graph.model.graph):
+        infer(graph.model, graph.file, inside=True)
     for _ in range(_MOST):
         if not _expand_in(graph.model.graph, graph, names, set(wrt), done):
             return
-        graph.infer()
+        infer(graph.model, graph.file, inside=True)
 
 
 def _expand_in(
