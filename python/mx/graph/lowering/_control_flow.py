@@ -8,6 +8,8 @@ from typing import Any
 import numpy
 import onnx_ir
 
+from ._node import loop_inputs
+
 # Executes a subgraph, which is onnx_ir's, for its inputs.
 Run = Callable[[Any, Sequence[Any]], list[Any]]
 
@@ -19,8 +21,7 @@ def _if(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any
 
 def _loop(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any]:
     body = attributes["body"]
-    most, condition = (*inputs[:2], None, None)[:2]
-    state = inputs[2:]
+    most, condition, state = loop_inputs(inputs)
     count = None if most is None else int(numpy.asarray(most))
     going = condition is None or bool(numpy.asarray(condition))
     stacked: list[list[Any]] = [[] for _ in body.outputs[1 + len(state) :]]

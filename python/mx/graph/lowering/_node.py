@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import onnx
 import onnx_ir
 
 from .._proto import elements_of
+
+T = TypeVar("T")
 
 # The name of a node's metadata that says in which precision it may be computed: "bfloat16".
 PRECISION = "mx.precision"
@@ -67,6 +69,15 @@ def subgraphs_of(node: onnx_ir.Node) -> Iterator[onnx_ir.Graph]:
 def has_subgraphs(node: onnx_ir.Node) -> bool:
     """Whether a node has graphs among its attributes."""
     return any(True for _ in subgraphs_of(node))
+
+
+def loop_inputs(inputs: Sequence[T | None]) -> tuple[T | None, T | None, Sequence[T | None]]:
+    """What a Loop is given: how often, whether it begins, and its states.
+
+    Both of the first two may be None, as where a Loop without states does not have these inputs.
+    """
+    most, going = (*inputs[:2], None, None)[:2]
+    return most, going, inputs[2:]
 
 
 def used_by(node: onnx_ir.Node) -> list[onnx_ir.Value]:

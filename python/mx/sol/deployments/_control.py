@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import onnx_ir
 
-from ...graph.lowering._node import since_version
+from ...graph.lowering._node import loop_inputs, since_version
 from ...graph.lowering._value import Declined
 from ._program import Control, Value, constant_of
 
@@ -165,8 +165,7 @@ class _Turns:
 
 
 def _loop(writing: _Writing, body: Any) -> list[Value]:
-    most, going = (*writing.inputs[:2], None, None)[:2]
-    states = writing.inputs[2:]
+    most, going, states = loop_inputs(writing.inputs)
     if most is not None and most.constant is not None:
         count: int | None = max(int(most.constant.reshape(-1)[0]), 0)
     else:
