@@ -176,15 +176,20 @@ BEYOND = {
 }
 
 
+@pytest.mark.parametrize(
+    ("is_trained", "text"),
+    [(False, "expected a shape of 8 elements"), (True, "beyond an axis of 3 elements")],
+)
 @pytest.mark.parametrize("name", BEYOND)
-def test_writes_beyond_an_axis_that_varies(name: str) -> None:
-    fast = sol.optimize(Applies(BEYOND[name]).eval(), torch.randn(6, 2), vdims=True)
+def test_writes_beyond_an_axis_that_varies(name: str, is_trained: bool, text: str) -> None:
+    model = Applies(BEYOND[name]).train(is_trained)
+    fast = sol.optimize(model, torch.randn(6, 2), vdims=True)
     for length in (6, 5, 7):
-        x = torch.randn(length, 2)
-        with torch.no_grad():
+        x = torch.randn(length, 2, requires_grad=is_trained)
+        with torch.set_grad_enabled(is_trained):
             torch.testing.assert_close(fast(x), BEYOND[name](x))
-    with pytest.raises(GraphError, match=f"{name.split()[0]}.* expected a shape of 8 elements"):
-        fast(torch.randn(3, 2))
+    with pytest.raises(GraphError, match=f"{name.split()[0]}.* {text}"):
+        fast(torch.randn(3, 2, requires_grad=is_trained))
 
 
 @pytest.mark.parametrize("padding", [1, -1])

@@ -152,11 +152,14 @@ def select_scatter(b: Builder, x: ir.Value, src: ir.Value, dim: int, index: Size
     rank = rank_of(x)
     dim %= rank
     src = b.Unsqueeze(b.cast(src, dtype_of(x)), [dim])
-    if isinstance(index, int) and b.training is None:
-        return _with_slice(b, x, src, dim, index, index + 1)
     length = b.size(x, dim)
-    if isinstance(index, int) and index < 0:
-        index = b.plus(length, index)
+    if isinstance(index, int):
+        if isinstance(length, int) and not -length <= index < length:
+            raise Unsupported(f"the index {index} is beyond an axis of {length} elements")
+        if b.training is None:
+            return _with_slice(b, x, src, dim, index, index + 1)
+        if index < 0:
+            index = b.plus(length, index)
     here = b.Equal(b.range(0, length), b.scalar(index))
     mask = b.reshape(here, [length if axis == dim else 1 for axis in range(rank)])
     return b.Where(mask, src, x)
@@ -165,6 +168,8 @@ def select_scatter(b: Builder, x: ir.Value, src: ir.Value, dim: int, index: Size
 def _with_slice(b: Builder, x: ir.Value, src: ir.Value, dim: int, first: int, end: int) -> ir.Value:
     """What is before a slice, another one, and what is behind it."""
     length = b.size(x, dim)
+    if isinstance(length, int) and first < end > length:
+        raise Unsupported(f"elements up to {end} are beyond an axis of {length} elements")
     before = [slice_axis(b, x, dim, 0, first)] if first else []
     after = [] if end in (0, length) else [slice_axis(b, x, dim, end, _LAST)]
     pieces = [*before, src, *after]
