@@ -59,10 +59,10 @@ def _pow(to: Writer, call: Call) -> Grads:
             slope = to.where(to.Not(to.Equal(power, 0.0)), steep, 0.0)
         grads[0] = to.sum_to(to.Mul(call.dy, slope), base, call.y)
     if call.wants(1):
-        # It is 0 where the base is, as a limit.
-        is_zero = to.Equal(base, 0.0)
+        # It is 0 where the base is, as a limit; with exponents below 0 infinite.
+        is_flat = to.And(to.Equal(base, 0.0), to.GreaterOrEqual(power, 0.0))
         one = to.constant(1.0, base.dtype)
-        log = to.Log(to.Where(is_zero, one, base, dtype=base.dtype))
+        log = to.Log(to.Where(is_flat, one, base, dtype=base.dtype))
         grads[1] = to.sum_to(to.Mul(call.dy, to.Mul(call.y, log)), exponent, call.y)
     return grads
 

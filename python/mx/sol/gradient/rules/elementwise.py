@@ -140,7 +140,9 @@ def _clip(to: Writer, call: Call) -> list[ir.Value | None]:
 @gradient("Mod")
 def _mod(to: Writer, call: Call) -> list[ir.Value | None]:
     a, b = call.input(0), call.input(1)
+    # Of zero as a divisor the rest is NaN.
     times = to.Round(to.Div(to.Sub(a, call.y), b))
+    times = to.where(to.Equal(b, 0.0), to.Div(a, b), times)
     return [
         to.sum_to(call.dy, a, call.y),
         to.sum_to(to.Neg(to.Mul(call.dy, times)), b, call.y) if call.wants(1) else None,
