@@ -107,6 +107,19 @@ INFINITE = {
     "powers of 0 themselves": (lambda x: torch.pow(x[:3], x[3:]), [0.0, 0.0, 0.0, -1.0, 0.0, 2.0]),
     "fmod by 0": (lambda x: torch.fmod(x[:3], x[3:]), [1.0, -2.0, 0.0, 0.0, 0.0, 0.0]),
     "remainder by 0": (lambda x: x[:3] % x[3:], [1.0, -2.0, 5.0, 0.0, 0.0, -3.0]),
+    **{
+        f"{loss.__name__} at infinity": (
+            lambda x, loss=loss, key=key: (
+                loss(x[:3], x[3:], reduction="none", **{key: 2.0}) + loss(x[:3], x[3:]) * 3
+            ),
+            [torch.inf, 1.0, 2.0, 1.0, -torch.inf, 2.5],
+        )
+        for loss, key in ((F.smooth_l1_loss, "beta"), (F.huber_loss, "delta"))
+    },
+    "smooth_l1_loss with no bound": (
+        lambda x: F.smooth_l1_loss(x[:3], x[3:], reduction="sum", beta=0.0),
+        [torch.inf, 1.0, 2.0, 1.0, -torch.inf, 2.5],
+    ),
     "normalized": (lambda x: F.normalize(x.reshape(3, 2), 3, 1), [0.0, 0.0, 0.0, -2.0, 1.0, 3.0]),
 }
 

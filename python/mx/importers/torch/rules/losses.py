@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from .._builder import Builder, dtype_of, rank_of
+from .._promotion import promoted
 from .._rule import rule
 from .random import detach
 from .unary import log1p
@@ -125,9 +126,40 @@ def binary_cross_entropy(
         losses = b.Add(losses, b.Mul(detach(b, slope), b.Sub(x, given)))
     if weight is not None:
         losses = b.Mul(losses, weight)
+    return _reduced(b, losses, reduction)
+
+
+def _reduced(b: Builder, losses: ir.Value, reduction: int) -> ir.Value:
     if reduction == 0:
         return losses
     return b.ReduceSum(losses, keepdims=0) if reduction == 2 else b.ReduceMean(losses, keepdims=0)
+
+
+@rule("smooth_l1_loss")
+def smooth_l1(
+    b: Builder, x: ir.Value, target: ir.Value, reduction: int = 1, beta: float = 1.0
+) -> ir.Value:
+    apart = b.Abs(b.Sub(*promoted(b, x, target, dtype=b.out)))
+    if beta:
+        apart = _huber(b, apart, beta, 1 / beta, 1)
+    return _reduced(b, apart, reduction)
+
+
+@rule("huber_loss")
+def huber(
+    b: Builder, x: ir.Value, target: ir.Value, reduction: int = 1, delta: float = 1.0
+) -> ir.Value:
+    apart = b.Abs(b.Sub(*promoted(b, x, target, dtype=b.out)))
+    return _reduced(b, _huber(b, apart, delta, 1, delta), reduction)
+
+
+def _huber(b: Builder, apart: ir.Value, bound: float, curve: float, slope: float) -> ir.Value:
+    """Half of a square below a bound, and a line above."""
+    is_near = b.Less(apart, bound)
+    # The square of infinity, which is not asked for, would have no gradient.
+    near = b.Where(is_near, apart, b.scalar(0, b.out))
+    square = b.Mul(b.Mul(near, near), curve / 2)
+    return b.Where(is_near, square, b.Mul(b.Sub(apart, bound / 2), slope))
 
 
 def _bounded(b: Builder, is_zero: ir.Value, logarithms: ir.Value) -> ir.Value:
