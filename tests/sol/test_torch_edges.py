@@ -120,6 +120,11 @@ INFINITE = {
         lambda x: F.smooth_l1_loss(x[:3], x[3:], reduction="sum", beta=0.0),
         [torch.inf, 1.0, 2.0, 1.0, -torch.inf, 2.5],
     ),
+    "dist": (lambda x: torch.dist(x[:3, None], x[3:]) * 2, [1.0, 2.0, 3.0, 1.0, 2.0, 4.0]),
+    **{
+        f"dist {p}": (lambda x, p=p: torch.dist(x[:3], x[3:], p), [1.0, 2.0, 3.0, 1.0, 2.0, 5.0])
+        for p in (0.5, 1, 2, 3, torch.inf)
+    },
     "normalized": (lambda x: F.normalize(x.reshape(3, 2), 3, 1), [0.0, 0.0, 0.0, -2.0, 1.0, 3.0]),
 }
 

@@ -79,7 +79,6 @@ NO_RULE = {
     "aten.permute_copy.default": "internal to torch",
     "aten.view_copy.default": "internal to torch",
     "torch_nn._linear_cross_entropy_batch_chunked": "internal to torch",
-    "aten.dist.default": "not asked for",
     "aten.embedding_renorm.default": "changes its weight in inference",
     "aten.fractional_max_pool2d.default": "windows that are random",
     "aten.fractional_max_pool3d.default": "windows that are random",

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from .._builder import Builder, Number, Size, dtype_of, rank_of
 from .._dtypes import FLOATS
-from .._promotion import in_type_of
+from .._promotion import in_type_of, promoted
 from .._rule import Unsupported, rule
 
 _BOOL = ir.DataType.BOOL
@@ -271,6 +271,13 @@ def vector_norm(
     if operator != "ReduceSum" or ord == 0:
         return result
     return power_of_length(b, result, 1 / ord)
+
+
+@rule("dist")
+def dist(b: Builder, x: ir.Value, y: ir.Value, p: Number = 2) -> ir.Value:
+    apart = b.Reshape(b.Sub(*promoted(b, x, y, dtype=b.out)), [-1])
+    apart.shape = ir.Shape([None])
+    return vector_norm(b, apart, p)
 
 
 def power_of_length(b: Builder, x: ir.Value, exponent: float) -> ir.Value:
