@@ -10,7 +10,8 @@ import pytest
 from mx import sol
 from mx.graph import Graph
 from mx.graph.plan import Plan
-from mx.sol.deployments import _slices
+from mx.sol.deployments import _deploy, _slices
+from mx.sol.deployments._arena import lay_out
 from tests.graph.build import graph_of
 
 from .loaded import Library, aligned
@@ -134,6 +135,21 @@ def test_slices_give_what_the_whole_gives(name: str, threads: int, count: int) -
 def test_what_is_not_cut(name: str) -> None:
     whole = graph(*MIXED[name])
     assert _slices.slices_of(whole, 1) == (1, whole)
+
+
+# How many threads are told, those of this machine are, and slices of a batch of 4 that follow.
+@pytest.mark.parametrize(
+    ("threads", "here", "count"), [(None, 3, 1), (None, 2, 4), (2, 3, 4), (3, 2, 1), (8, 2, 1)]
+)
+def test_as_many_slices_as_threads_share(tmp_path: Path, monkeypatch, threads, here, count) -> None:
+    whole = graph(*SAME["convolution"])
+    monkeypatch.setattr(_deploy, "get_num_threads", lambda: here)
+    made = []
+    monkeypatch.setattr(
+        _deploy, "lay_out", lambda program: made.append(program) or lay_out(program)
+    )
+    sol.deploy(whole, "source", path=tmp_path, lib_name="cut", threads=threads)
+    assert [program.slices for program in made] == [count]
 
 
 @pytest.mark.parametrize("weights", ["inside", "beside"])

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy
 
@@ -28,6 +28,9 @@ from ._names import check_function, check_library, library_name
 from ._processors import target_of, words
 from ._program import Program
 from ._slices import slices_of
+
+# As mx.set_num_threads takes.
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ def deploy(
     jit: str | None = None,
     version: str = "1.0",
     shapes: Mapping[str, Sequence[int]] | None = None,
+    threads: int | None = None,
 ) -> Deployed:
     """Writes a model as a library in C that needs no framework, only libc and libm.
 
@@ -70,7 +74,9 @@ def deploy(
 
     `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
     calls it: "aarch64-linux-musl"; by default this machine's. `jit` is the compiler: "gcc", "clang"
-    or "zig", by default the first that there is.
+    or "zig", by default the first that there is. `threads` is how many threads calls will have,
+    which a model that can be cut into slices of its batch is cut for; any other number gives the
+    same results. By default as many as `mx.get_num_threads()` tells.
 
     Raises GraphError, which names node and module, for an operator that cannot be deployed,
     JitError without a compiler, ValueError or TypeError for arguments that are none of these.
@@ -84,11 +90,12 @@ def deploy(
     check_function("func_name", func_name, in_python)
     if not isinstance(version, str) or re.fullmatch(r"[0-9]+(\.[0-9]+)*", version) is None:
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
+    count = get_num_threads() if threads is None else _checked_threads(threads)
     chosen = target_of(target)
     graph = _graph_of(model, _checked_shapes({} if shapes is None else shapes))
     name = lib_name if lib_name is not None else library_name(graph.name, in_python)
     check_library("lib_name", name, in_python)
-    program = _program_of(graph, chosen)
+    program = _program_of(graph, chosen, count)
     lay_out(program)
     lay_out_weights(program)
     interface = interface_of(program, name, func_name, weights == "inside", words(chosen))
@@ -104,12 +111,22 @@ def deploy(
     )
 
 
-def _program_of(graph: Graph, target: Target) -> Program:
+def _program_of(graph: Graph, target: Target, threads: int) -> Program:
     """A graph as calls of kernels, for a slice of the batch at a time where that is of use."""
-    count, slice_of = slices_of(graph, get_num_threads())
+    count, slice_of = slices_of(graph, threads)
     program = lower(slice_of, target)
     program.slices = count
     return program
+
+
+def _checked_threads(threads: Any) -> int:
+    """A number of threads. TypeError or ValueError for what is none."""
+    if isinstance(threads, bool) or not isinstance(threads, SupportsIndex):
+        raise TypeError(f"sol.deploy: threads: expected an integer, got {threads!r}")
+    count = operator.index(threads)
+    if not 1 <= count <= _MOST_THREADS:
+        raise ValueError(f"sol.deploy: threads: expected 1 to {_MOST_THREADS:,}, got {count}")
+    return count
 
 
 def _checked_shapes(shapes: Any) -> dict[str, tuple[int, ...]]:
