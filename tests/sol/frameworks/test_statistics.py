@@ -11,7 +11,7 @@ from mx.graph import load
 from mx.sol.frameworks._graph_source import GraphSource
 
 from .networks import arrays
-from .test_training_elsewhere import ROWS, file_with
+from .trainings import ROWS, file_with
 
 SHARING = "f (float[N, 6] x) => (float[N, 6] y) {"
 # Files that have equal weights once, as who writes them leaves others out, and the names of all.
