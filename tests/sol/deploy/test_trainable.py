@@ -276,13 +276,7 @@ def test_elements_are_read_behind_what_moves_them() -> None:
     numpy.testing.assert_allclose(came, case.expected(), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("nodes", "reason"),
-    [
-        ("b = Cast<to = 9>(y) out = Compress(x, b)", "elements decide the shape"),
-        ("out = RandomNormalLike(x)", "other numbers each time"),
-    ],
-)
-def test_what_is_rejected(nodes: str, reason: str) -> None:
-    with pytest.raises(GraphError, match=reason):
+def test_what_is_rejected() -> None:
+    nodes = "b = Cast<to = 9>(y) out = Compress(x, b)"
+    with pytest.raises(GraphError, match="elements decide the shape"):
         lower(graph_of(f"g (float[3] x, int64[3] y) => (float[] out) {{ {nodes} }}"), C)

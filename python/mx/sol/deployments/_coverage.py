@@ -11,6 +11,7 @@ from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import EMITTERS
 from ._aliases import has_alias
 from ._expansions import expansion_of
+from ._random import RANDOM
 
 _REASONS = {
     "elements decide the shape of its output": "NonMaxSuppression NonZero Unique",
@@ -19,8 +20,6 @@ _REASONS = {
     "SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence",
     "texts have no type in C": "RegexFullMatch StringConcat StringNormalizer StringSplit "
     "TfIdfVectorizer",
-    "it gives other numbers each time": "Bernoulli Multinomial RandomNormal RandomNormalLike "
-    "RandomUniform RandomUniformLike",
     "it reads formats of files": "ImageDecoder",
     "there is no kernel for it": "BitCast",
     "it is computed beforehand only, of inputs that are known": "BlackmanWindow Constant "
@@ -28,6 +27,11 @@ _REASONS = {
 }
 # By operator, why it cannot be deployed where its inputs are not known.
 WITHOUT = {name: reason for reason, names in _REASONS.items() for name in names.split()}
+# What draws otherwise follows from the seed.
+WITHOUT |= dict.fromkeys(
+    RANDOM.keys() - {"Dropout"},
+    "it gives other numbers each time, and has no seed inside of a branch or a loop",
+)
 _CONTROL = frozenset(("If", "Loop", "Scan"))
 _BEFOREHAND = frozenset(("Shape", "Size"))  # by the shape of the input alone
 
@@ -40,7 +44,9 @@ def coverage() -> dict[str, tuple[str, ...]]:
     """
     names: dict[str, list[str]] = {"kernel": [], "nodes": [], "control": [], "error": []}
     for name in sorted({schema.name for schema in _schemas()}):
-        if name in WITHOUT:
+        if name in RANDOM:
+            names["nodes"].append(name)
+        elif name in WITHOUT:
             names["error"].append(name)
         elif name in _CONTROL:
             names["control"].append(name)

@@ -27,6 +27,7 @@ from ._lower import lower
 from ._names import check_function, check_library, library_name
 from ._processors import target_of, words
 from ._program import Program
+from ._random import seeded
 from ._slices import slices_of
 
 # As mx.set_num_threads takes.
@@ -64,7 +65,8 @@ def deploy(
     """Writes a model as a library in C that needs no framework, only libc and libm.
 
     `model` is what `sol.optimize` has returned, or an `mx.graph.Graph`; `shapes` has shapes of
-    inputs by name, where they vary and are to be others than the example's. `lib_type` is
+    inputs by name, where they vary and are to be others than the example's. One that draws random
+    numbers takes a seed behind its inputs, two integers of 64 bits. `lib_type` is
     "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
     for Python, of `version`. `lib_name` begins names of files and may be none of a header of C, nor
     of a module of Python or of numpy where it is a wheel's; `func_name` begins those of functions,
@@ -113,7 +115,7 @@ def deploy(
 
 def _program_of(graph: Graph, target: Target, threads: int) -> Program:
     """A graph as calls of kernels, for a slice of the batch at a time where that is of use."""
-    count, slice_of = slices_of(graph, threads)
+    count, slice_of = slices_of(seeded(graph), threads)
     program = lower(slice_of, target)
     program.slices = count
     return program

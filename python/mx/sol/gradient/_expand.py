@@ -91,11 +91,11 @@ def _replace(graph: Graph, names: Names, node: ir.Node, active: set[ir.Value]) -
     for one in list(written):
         written.remove(one)
         inside.insert_before(node, one)
-    _take_over(inside, node, outputs)
+    take_over(inside, node, outputs)
     return True
 
 
-def _take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> None:
+def take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> None:
     """Has all that used a node's outputs use others, which get their names, and removes it."""
     for old, new in zip(node.outputs, outputs, strict=False):
         name = old.name or new.name  # one without a name is there for a gradient alone

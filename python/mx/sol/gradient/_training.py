@@ -98,7 +98,7 @@ def joint(given: Graph, wrt: Sequence[str]) -> Joint:
     sources = _sources(graph, wrt)
     # The gradient of a mask has no kernel.
     recognize(graph.model, depending(list(inside), sources))
-    names = _names(graph)
+    names = names_of(graph)
     expand(graph, names, sources)
     # What bodies compute from constants becomes constant.
     graph_passes.run(graph, ["constants"])
@@ -146,7 +146,7 @@ def _sources(graph: Graph, wrt: Sequence[str]) -> list[ir.Value]:
     return [inputs[name] for name in dict.fromkeys(wrt)]
 
 
-def _names(graph: Graph) -> Names:
+def names_of(graph: Graph) -> Names:
     """All names of a graph, in which each node has one of its own afterwards: `Joint.split` finds
     them by it, and models that are no files need not have any."""
     names, seen = Names(), set[str]()

@@ -11,6 +11,7 @@ from . import (  # noqa: F401  their emitters
     _pooling,
     _positions,
     _quantization,
+    _random,
     _regions,
     _resize,
     _scatter,
