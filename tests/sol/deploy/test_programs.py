@@ -192,6 +192,8 @@ ARGUMENTS = [
     ({"lib_name": "NumPy", "lib_type": "wheel"}, ValueError, "nor the package numpy, got 'NumPy'"),
     ({"lib_name": "../x"}, ValueError, "lib_name: .* got '../x'"),
     ({"lib_name": "math"}, ValueError, "lib_name: expected a name that no header .* got 'math'"),
+    ({"lib_name": "m"}, ValueError, "lib_name: .* no header and no library of C has, got 'm'"),
+    ({"lib_name": "c", "lib_type": "wheel"}, ValueError, "lib_name: .* no library of C .* 'c'"),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
     ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
     ({"path": 3}, TypeError, "path: expected the path of a folder, got 3"),
@@ -271,6 +273,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path) -> None:
 def test_names() -> None:
     assert library_name("Net 2") == "net_2" and library_name("2") == "model_2"
     assert library_name("math") == "math_model" and library_name("") == "model"
+    assert library_name("M") == "m_model" and library_name("pthread") == "pthread_model"
     assert library_name("Switch") == "switch_model" and library_name("Token") == "token"
     for taken in ("Token", "Lambda", "NumPy"):
         assert library_name(taken, in_python=True) == f"{taken.lower()}_model"

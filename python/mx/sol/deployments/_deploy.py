@@ -68,11 +68,11 @@ def deploy(
     inputs by name, where they vary and are to be others than the example's. One that draws random
     numbers takes a seed behind its inputs, two integers of 64 bits. `lib_type` is
     "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
-    for Python, of `version`. `lib_name` begins names of files and may be none of a header of C, nor
-    of a module of Python or of numpy where it is a wheel's; `func_name` begins those of functions,
-    which the header describes; it may be none of libc and libm, nor begin as names of the source
-    do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file that the caller reads, else
-    part of the library.
+    for Python, of `version`. `lib_name` begins names of files and may be none of a header or a
+    library of C, nor of a module of Python or of numpy where it is a wheel's; `func_name` begins
+    those of functions, which the header describes; it may be none of libc and libm, nor begin as
+    names of the source do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file that the
+    caller reads, else part of the library.
 
     `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
     calls it: "aarch64-linux-musl"; by default this machine's. `jit` is the compiler: "gcc", "clang"

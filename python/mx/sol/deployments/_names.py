@@ -45,17 +45,24 @@ _HEADERS = frozenset(
     """.split()
 )
 
+# Libraries of C: a libNAME in the folder of a program's libraries would be found instead, by -lNAME
+# and, where LD_LIBRARY_PATH names the folder, by every program.
+_LIBRARIES = frozenset(
+    "anl asan atomic c crypt dl gcc gcc_s gomp m mvec nsl pthread resolv rt ubsan util".split()
+)
+
 # What a package of Python would hide, or never be found behind; its own module needs NumPy.
 _MODULES = frozenset(name.lower() for name in (*sys.stdlib_module_names, "numpy"))
 
 
 def check_library(parameter: str, name: object, in_python: bool = False) -> str:
-    """The name, if it can be one in C that hides no header, and one of a package of Python that
-    hides no module; TypeError or ValueError if not."""
+    """The name, if it can be one in C that hides no header and no library, and one of a package of
+    Python that hides no module; TypeError or ValueError if not."""
     found = check_name(parameter, name, in_python)
-    if found.lower() in _HEADERS:
+    if found.lower() in _HEADERS | _LIBRARIES:
         raise ValueError(
-            f"sol.deploy: {parameter}: expected a name that no header of C has, got {name!r}"
+            f"sol.deploy: {parameter}: expected a name that no header and no library of C has, got"
+            f" {name!r}"
         )
     if in_python and found.lower() in _MODULES:
         raise ValueError(
@@ -70,7 +77,7 @@ def library_name(text: str, in_python: bool = False) -> str:
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
     if not name[:1].isalpha():
         return f"model_{name}".rstrip("_")
-    taken = _HEADERS | _KEYWORDS
+    taken = _HEADERS | _LIBRARIES | _KEYWORDS
     if in_python:
         taken |= _MODULES | frozenset(keyword.kwlist)
     return f"{name}_model" if name in taken else name
