@@ -194,6 +194,16 @@ ARGUMENTS = [
     ({"lib_name": "math"}, ValueError, "lib_name: expected a name that no header .* got 'math'"),
     ({"lib_name": "m"}, ValueError, "lib_name: .* no header and no library of C has, got 'm'"),
     ({"lib_name": "c", "lib_type": "wheel"}, ValueError, "lib_name: .* no library of C .* 'c'"),
+    (
+        {"target": "x86_64-windows-gnu"},
+        ValueError,
+        "weights: expected 'beside' for x86_64-windows-gnu, .* not of ELF, got 'inside'",
+    ),
+    (
+        {"target": "aarch64-macos-none", "lib_type": "source"},
+        ValueError,
+        "weights: expected 'beside' for aarch64-macos-none, .* got 'inside'",
+    ),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
     ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
     ({"path": 3}, TypeError, "path: expected the path of a folder, got 3"),

@@ -25,7 +25,7 @@ from ._deployment import Build
 from ._interface import interface_of
 from ._lower import lower
 from ._names import check_function, check_library, library_name
-from ._processors import target_of, words
+from ._processors import check_weights, target_of, words
 from ._program import Program
 from ._random import seeded
 from ._slices import slices_of
@@ -94,6 +94,7 @@ def deploy(
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
     count = get_num_threads() if threads is None else _checked_threads(threads)
     chosen = target_of(target)
+    check_weights(chosen, weights)
     graph = _graph_of(model, _checked_shapes({} if shapes is None else shapes))
     name = lib_name if lib_name is not None else library_name(graph.name, in_python)
     check_library("lib_name", name, in_python)

@@ -13,6 +13,8 @@ _NEEDED = {
     "avx512": ("__AVX512F__", "-march=skylake-avx512"),
     "neon": ("__aarch64__", "a compiler for aarch64"),
 }
+# Systems, as zig calls them, whose object files are others than those of Linux.
+_OTHER_FILES = ("windows", "uefi", "macos", "ios", "tvos", "watchos", "visionos", "wasi", "emscr")
 _WORDS = {"c": "any processor", "avx2": "x86-64 with AVX2", "avx512": "x86-64 with AVX-512"}
 
 
@@ -37,6 +39,17 @@ def target_of(given: Target | str | None) -> Target:
     machine = given.split("-")[0]
     named = Target.named("neon" if machine == "aarch64" else "c")
     return dataclasses.replace(named, name=given, flags=(), zig=("-target", given), machine=machine)
+
+
+def check_weights(target: Target, weights: str) -> None:
+    """ValueError for weights inside of a library whose files are not those of Linux, as what has
+    an assembler put them there is written for these."""
+    system = target.name.split("-")[1] if target.name.count("-") > 1 else "linux"
+    if weights == "inside" and system.startswith(_OTHER_FILES):
+        raise ValueError(
+            f"sol.deploy: weights: expected 'beside' for {target.name}, whose object files are"
+            f" not of ELF, got {weights!r}"
+        )
 
 
 def is_for_this_machine(target: Target) -> bool:
