@@ -1,4 +1,5 @@
-"""Each pass on each of the modules of the benchmarks, in small sizes, and each precision."""
+"""Each pass on each of the modules of the benchmarks, in small sizes and written in more nodes than
+they need, and each precision."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from benchmarks.models import modules
 from mx import sol
 from mx.graph import Plan
 from mx.graph._layout import keep_layouts_of_graph
+
+from .written_out import WRITTEN_OUT, Writer
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -59,20 +62,64 @@ def close(found: numpy.ndarray, wanted: numpy.ndarray, part: float, what: str) -
     )
 
 
+# Passes that find something where a model is written out for them.
+OF_IMAGES = "dropout constants identities algebra transposes pads batch_norm scales common layout"
+OF_IMAGES += " unused"
+OF_TEXTS = "dropout einsum constants identities algebra transposes common normalizations"
+OF_TEXTS += " activations attention unused"
+FOUND = {
+    "lenet": OF_IMAGES.replace("batch_norm ", ""),
+    "resnet50": OF_IMAGES,
+    "mobilenet_v2": OF_IMAGES,
+    "efficientnet": f"{OF_IMAGES} activations",
+    "bert": OF_TEXTS,
+    "gpt2": OF_TEXTS,
+    "lstm": "dropout sequences constants identities common",
+    "mlp": "dropout identities algebra transposes scales common unused",
+    "unet": OF_IMAGES.replace("constants", "sequences"),
+}
+
+
 @pytest.mark.parametrize("name", ZOO)
 def test_each_pass(name: str) -> None:
     module, args, wanted = made(name)
     graph = mx.importers.torch.load(module, args)
+    graph.infer()
     specs, given = graph.outputs, [array.numpy() for array in args]
+    acted = set()
     for one in sol.passes.enabled:
         changed = graph.copy()
+        if one.name in WRITTEN_OUT:
+            WRITTEN_OUT[one.name](Writer(changed))
+        before = nodes_of(changed)
         mx.graph.passes.run(changed, [one.name])
         assert changed.outputs == specs, one.name
+        if nodes_of(changed) == before:
+            continue
+        acted.add(one.name)
         (found,) = Plan(changed, optimize=False)(*given)
         close(found.asnumpy(), wanted, 1e-4, one.name)
+    assert acted == {*FOUND[name].split()}
     keep_layouts_of_graph(graph.model.graph)  # as without the pass that chooses them
     (found,) = Plan(graph)(*given)
     close(found.asnumpy(), wanted, 1e-4, "without layout")
+
+
+def nodes_of(graph: mx.graph.Graph) -> list[object]:
+    """The nodes of a graph, to be compared."""
+    return [
+        (
+            node.op_type,
+            *(value and value.name for value in node.inputs),
+            str(node.attributes),
+            dict(node.metadata_props),
+        )
+        for node in graph.model.graph
+    ]
+
+
+def test_every_pass_finds_something() -> None:
+    assert {*" ".join(FOUND.values()).split()} == {one.name for one in sol.passes.enabled}
 
 
 @pytest.mark.filterwarnings("ignore:.*computes in float32:mx.sol.SolWarning")
