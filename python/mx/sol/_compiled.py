@@ -69,7 +69,7 @@ class Compiled:
         self._apart: dict[Shapes, Graph] = {}
         # Whether the plan for the example may be kept: weights are what they were, and nobody has
         # looked yet; and where it is to be kept then.
-        self._looks_for_start = self.choice is None and context.device_type == "cpu"
+        self._looks_for_start = self._may_have_start
         self._start: Start | None = None
         # What was measured of each version, for as long as the model is there.
         self._tunings: dict[Shapes | None, Tuning] = {}
@@ -145,6 +145,8 @@ class Compiled:
         arrays = self.example_arrays()
         with self._lock:
             key = self._key(_shapes_of(arrays))
+            # Whoever tunes waits anyway: weights that were written since are looked at once more.
+            self._looks_for_start = self._may_have_start
             self._tune(key, arrays, seconds, progress, again)
             return self._tunings.get(key)
 
@@ -185,7 +187,9 @@ class Compiled:
     ) -> None:
         if self.context.device_type != "cpu":
             return
-        if not again and self._read_start(key, seconds):
+        if again:
+            self._forget_start(key)
+        elif self._read_start(key, seconds):
             return
         graph, removed = self._optimized(key)
         records = self._has_start(key)
@@ -364,17 +368,18 @@ class Compiled:
 
     # -- the next start --
 
+    @property
+    def _may_have_start(self) -> bool:
+        return self.choice is None and self.context.device_type == "cpu"
+
     def _has_start(self, key: Shapes | None) -> bool:
         return self._start is not None and key is None
 
     def _read_start(self, key: Shapes | None, seconds: float | None = None) -> bool:
         """Has the plan that is kept for the example, and says whether there is one; that which was
         tuned, where somebody would tune for so many seconds."""
-        if not self._looks_for_start or key is not None or self.holder is not self.source:
-            return False
-        self._looks_for_start = False
-        self._start = start_of(self.source, self.passes, seconds is not None)
-        found = None if self._start is None else self._start.read(seconds or 0.0)
+        start = self._find_start(key, seconds is not None)
+        found = None if start is None else start.read(seconds or 0.0)
         if found is None:
             return False
         self._start = None  # which has all that could be kept
@@ -392,6 +397,20 @@ class Compiled:
         plan = KeptPlan(compiled, [spec.name for spec in self.inputs], make)
         self._versions[key] = Version(graph, plan, optimized)
         return True
+
+    def _forget_start(self, key: Shapes | None) -> None:
+        """Has the plan that was tuned for the example kept anew."""
+        start = self._find_start(key, is_tuned=True)
+        if start is not None:
+            start.forget()
+
+    def _find_start(self, key: Shapes | None, is_tuned: bool) -> Start | None:
+        """Where the plan of the example is kept, which is looked for once."""
+        if not self._looks_for_start or key is not None or self.holder is not self.source:
+            return None
+        self._looks_for_start = False
+        self._start = start_of(self.source, self.passes, is_tuned)
+        return self._start
 
     def _write_start(self, version: Version) -> None:
         """Keeps the plan of the example for the next start, once it is made."""

@@ -63,8 +63,13 @@ class Start:
                     return recipes.read(file, about["arrays"], is_mapped=True).plan(), tuning
             except (FileError, *recipes.FAILURES) as error:
                 warn(f"a plan that was kept is made anew: {error}")
-        self.cache.remove(self.key)
+        self.forget()
         return None
+
+    def forget(self) -> None:
+        """Removes what is kept, if anything is."""
+        if self.cache.has(self.key):
+            self.cache.remove(self.key)
 
     @property
     def most_bytes(self) -> int:

@@ -33,8 +33,9 @@ def tune(
 
     Layers are timed on the shapes of the example, for about `seconds` in all, by default
     `sol.config["tuning_seconds"]`. `progress` says whether a bar is drawn on the standard error
-    output, by default on terminals. Results are kept in the cache for the next start; with `again`
-    they are measured again. What a model gives may differ in the last digits before and after.
+    output, by default on terminals. Results are kept in the cache, so that it measures nothing at
+    the next start; with `again` they are measured again. What a model gives may differ in the last
+    digits before and after.
 
     With `training` those of a step of training are measured, by the names "forward" and "backward",
     each for half of the time; steps with other shapes stay untuned. A module that is in no mode of

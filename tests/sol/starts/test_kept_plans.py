@@ -135,6 +135,29 @@ def test_a_plan_that_was_tuned_for_less_time(monkeypatch: pytest.MonkeyPatch) ->
         assert isinstance(plan_of(fast, x), KeptPlan) is kept
 
 
+def test_a_plan_that_is_tuned_by_hand() -> None:
+    make, x = MODELS["convolutions"]
+    # The first start, the next one, which runs before it tunes, and one that measures once more.
+    for again, runs, is_kept in ((False, False, False), (False, True, True), (True, False, False)):
+        fast = sol.optimize(made(make), x)
+        if runs:
+            outputs(fast, x)
+        tuning = sol.tune(fast, 1, again=again)
+        found = outputs(fast, x)
+        assert tuning.from_cache == isinstance(plan_of(fast, x), KeptPlan) == is_kept
+        np.testing.assert_allclose(found[0], outputs(made(make), x)[0], rtol=1e-3, atol=1e-4)
+    fast = sol.optimize(made(make), x)
+    kept = sol.tune(fast, 1)
+    assert kept.from_cache and kept.layers == tuning.layers
+    assert isinstance(plan_of(fast, x), KeptPlan)
+    assert_same(outputs(fast, x), found)
+    # Other weights have a plan of their own, of the same backends.
+    with torch.no_grad():
+        fast[0].weight.mul_(2)
+    assert sol.tune(fast, 1).layers == tuning.layers
+    assert not isinstance(plan_of(fast, x), KeptPlan)
+
+
 def test_without_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     make, x = MODELS["convolutions"]
     expected = outputs(sol.optimize(made(make), x), x)

@@ -393,6 +393,23 @@ def test_results_are_kept(without_gen, cache, monkeypatch) -> None:
     assert not damaged.from_cache
 
 
+@pytest.mark.parametrize(
+    ("measured", "seconds", "from_cache"),
+    [(1, 5.0, True), (1, 2.0, True), (1, 6.0, False), (0, 5.0, False)],
+)
+def test_results_are_kept_where_the_time_was_short(
+    without_gen, cache, monkeypatch, measured, seconds, from_cache
+) -> None:
+    """Whoever gives the same time is told the same, though some of it was left."""
+    fit = [0, measured]
+    monkeypatch.setattr(_measure, "_that_fit", lambda left, _: list(left)[: fit.pop()])
+    first, _ = tune(chain(), given(chain()), "chain", 5.0)
+    assert len(first.layers) == measured and first.skipped and first.seconds < 5
+    fit = [0]
+    found, _ = tune(chain(), given(chain()), "chain", seconds)
+    assert found.from_cache == from_cache and found.skipped == first.skipped
+
+
 def test_without_a_cache(without_gen) -> None:
     for _ in range(2):
         found, _ = tune(chain(), given(chain()), "chain", 1.0)

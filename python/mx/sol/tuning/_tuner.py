@@ -67,7 +67,7 @@ def tune(
         plan = plan_of(graph, recording, **options)
         compiled = plan.compiled(inputs)
         if compiled is None:
-            return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
+            return Tuning((), 0.0, 0.0, False, perf_counter() - begin, seconds), plan
         # Another plan has nothing to compile: its kernels have been timed.
         planned = perf_counter() - begin - (seconds_compiling() - compiling)
         times = _seconds_by_step(compiled, inputs)
@@ -105,7 +105,7 @@ def tune(
         if tuning.kept:
             plan = other
             break
-    tuning = replace(tuning, seconds=perf_counter() - begin)
+    tuning = replace(tuning, seconds=perf_counter() - begin, asked=seconds)
     kept.keep(key, name, tuning, measurements.new)
     return tuning, plan
 
@@ -210,7 +210,7 @@ def _chosen(
                 tuple(_candidates(one)),
             )
         )
-    return Tuning(tuple(tuned), 0.0, 0.0, False, 0.0, measurements.skipped)
+    return Tuning(tuple(tuned), 0.0, 0.0, False, 0.0, skipped=measurements.skipped)
 
 
 def _sites(

@@ -41,6 +41,7 @@ class Tuning:
     tuned: float
     kept: bool  # whether what was chosen is faster as a whole, and so used
     seconds: float  # that tuning took
+    asked: float = 0.0  # the seconds that it was given
     skipped: int = 0  # layers for which there was no time
     from_cache: bool = False
 
@@ -52,8 +53,9 @@ class Tuning:
         return {one.position: one.chosen for one in self.layers if one.chosen != one.untuned}
 
     def is_enough(self, seconds: float) -> bool:
-        """Whether so many seconds would find out no more."""
-        return not self.skipped or self.seconds >= seconds
+        """Whether so many seconds would find out no more, as far as can be told: where nothing was
+        measured something else has taken the time."""
+        return not self.skipped or (bool(self.layers) and self.asked >= seconds)
 
     def __str__(self) -> str:
         lines = [self._head()]
@@ -82,7 +84,7 @@ class Tuning:
         """What `from_json` reads."""
         return {
             "untuned": self.untuned, "tuned": self.tuned, "kept": self.kept,
-            "seconds": self.seconds, "skipped": self.skipped,
+            "seconds": self.seconds, "asked": self.asked, "skipped": self.skipped,
             "layers": [_as_json(one) for one in self.layers],
         }  # fmt: skip
 
@@ -106,6 +108,7 @@ class Tuning:
             float(data["tuned"]),
             bool(data["kept"]),
             float(data["seconds"]),
+            float(data["asked"]),
             int(data["skipped"]),
             from_cache=True,
         )
