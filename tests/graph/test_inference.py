@@ -74,6 +74,16 @@ SHAPES = {
         { s = Shape<end = 1>(x) f = Concat<axis=0>(s, m) y = Reshape(x, f) }""",
         ("N", 12),
     ),
+    "computed shape where 0 is 0": (
+        """(float[N, 3, 4] x) => (float[] y) <int64[1] m = {-1}>
+        { s = Shape<end = 1>(x) f = Concat<axis=0>(s, m) y = Reshape<allowzero = 1>(x, f) }""",
+        ("N", 12),
+    ),
+    "0 that is 0 beside a name": (
+        """(float[N, 0] x) => (float[] y) <int64[1] z = {0}>
+        { s = Shape<end = 1>(x) f = Concat<axis=0>(s, z) y = Reshape<allowzero = 1>(x, f) }""",
+        ("N", 0),
+    ),
     "computed in several rounds": (
         """(float[4, 6] x) => (float[] y) <int64[1] m = {-1}, int64[1] two = {2}>
         { s = Shape<end = 1>(x) h = Div(s, two) f = Concat<axis=0>(h, m) a = Reshape(x, f)

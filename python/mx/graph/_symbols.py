@@ -66,10 +66,10 @@ def _spec(dims: Dims) -> Any:
 def _reshape(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
     wanted, given = read(node.inputs[1]), inputs[0]
     zero_is_zero: int = node.attributes.get_int("allowzero", 0)
-    if wanted is None or zero_is_zero:
+    if wanted is None:
         return None
     dims = [
-        given[axis] if dim == 0 and axis < len(given) else dim
+        given[axis] if dim == 0 and not zero_is_zero and axis < len(given) else dim
         for axis, dim in enumerate(wanted.items)
     ]
     unknown = [axis for axis, dim in enumerate(dims) if dim is None or dim == -1]
