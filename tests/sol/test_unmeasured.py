@@ -186,6 +186,25 @@ def test_what_convolutions_save(target, x, weight, attributes, targets) -> None:
     assert (found > 0) is (target in targets.split())
 
 
+@pytest.mark.skipif(not VECTORS, reason="the backends of libraries have all of it there")
+@pytest.mark.parametrize(
+    ("module", "shape", "copies"),
+    [
+        (nn.Linear(2048, 2048).eval(), (8, 2048), 1),
+        (model(256, window=1), (1, 3, 56, 56), 1),
+        (model(512, groups=512), (1, 3, 28, 28), 1),
+        (model(64), (1, 3, 56, 56), 16 / 9),
+    ],
+    ids=["product", "windows of one element", "each channel", "winograd"],
+)
+def test_weights_that_are_packed_are_there_once(module, shape, copies) -> None:
+    """As they are they stay the module's, and the plan has none of its own."""
+    fast = sol.optimize(module, torch.rand(shape))
+    assert implementation(fast).startswith("gen:")
+    size = sum(4 * one.numel() for one in module.parameters())
+    assert sol.memory(fast).parameters == pytest.approx(copies * size, rel=0.1)
+
+
 @pytest.mark.parametrize("jit", [None, "none"])
 def test_without_a_compiler(monkeypatch, jit) -> None:
     """A machine without one has nothing to be told; who names one that is not there has."""

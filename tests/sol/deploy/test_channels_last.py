@@ -12,8 +12,8 @@ from benchmarks.models._builder import Builder
 from mx import sol
 from mx.graph import Graph
 from mx.sol.backends.gen import Target
+from mx.sol.backends.gen._reads import read_inputs
 from mx.sol.deployments._lower import lower
-from mx.sol.deployments._reads import read_inputs
 from tests.graph.build import graph_of
 
 from .loaded import Library

@@ -18,6 +18,7 @@ from ...graph.lowering._value import Declined, Follower, Followers
 from ..backends.gen import Spec, Target, emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
+from ..backends.gen._reads import read_inputs
 from ..backends.gen._table import SINCE
 from ..backends.gen.products.recurrent import GATES, in_turns
 from ._bodies import by_body, by_expansion
@@ -27,7 +28,6 @@ from ._fusion import Fused
 from ._known import alias, computed
 from ._last import TO_FIRST, first_of, fused_last
 from ._program import Call, Control, Program, Step, Value, constant_of
-from ._reads import read_inputs
 
 # What emitters raise for arguments that they do not expect.
 _REJECTIONS = (TypeError, ValueError, ArithmeticError, LookupError)

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 import ffi
 
 from ....graph._shared import shared_if_aligned
@@ -19,6 +21,7 @@ from ....threads import get_num_threads
 from ..._errors import SolWarning
 from ...jits import JitError, compiled
 from ._kernel import GenKernel, Spec
+from ._reads import read_inputs
 from ._source import FLAGS, Files, library_source
 from ._target import Target
 
@@ -86,7 +89,7 @@ def add_step(
             to.recording.parts[NAME] = begun.part
     batch = to.finishers[backend]
     assert isinstance(batch, Batch)
-    read = [to.row_major(value) for value in inputs]
+    read = [to.row_major(value) for value in _without_unread(to, kernel, inputs)]
     read += [to.constant(Constant.of(shared_if_aligned(one))) for one in kernel.constants]
     function = batch.function(kernel)
     arguments = (
@@ -104,6 +107,19 @@ def add_step(
         given = [name, kernel.symbol, *arguments]
         recording.note_encoded(made, NAME, lambda: list(recording.encoded(given)))
     return to.step(made, read)
+
+
+def _without_unread(to: Lowering, kernel: GenKernel, inputs: Sequence[Value]) -> list[Value]:
+    """Inputs of a kernel, empty ones for the weights that it has packed: the plan would have them
+    a second time."""
+    read = read_inputs(kernel)
+    if read is None:
+        return list(inputs)
+    nothing = to.constant(numpy.empty(0, "uint8"))
+    return [
+        nothing if value.known is not None and index not in read else value
+        for index, value in enumerate(inputs)
+    ]
 
 
 def spec_of(value: Value) -> Spec:

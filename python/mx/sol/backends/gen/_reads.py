@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..backends.gen import GenKernel
+from ._kernel import GenKernel
 
 
 def read_inputs(kernel: GenKernel) -> set[int] | None:
