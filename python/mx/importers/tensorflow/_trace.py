@@ -58,6 +58,8 @@ class Traced:
         # The layers of Keras that have added losses in the last trace, and how many these are.
         self.losses: list[str] = []
         self.num_losses = 0
+        # Variables that the model uses and does not have in its attributes, by name.
+        self._outer: dict[str, Any] = {}
 
     def _built_for(self) -> tuple[Any, ...]:
         """Specifications of the inputs that a Keras model was built for."""
@@ -153,7 +155,7 @@ class Traced:
                 function,
                 list(zip(self.paths, named, strict=True)),
                 names,
-                {id(variable.handle): name for name, variable in self.variables().items()},
+                {id(one.handle): name for name, one in self._used_by(function).items()},
                 self.name,
                 stops,
                 training,
@@ -178,18 +180,40 @@ class Traced:
         return [tf.identity(one) for one in (*found, *(added if losses else ()))]
 
     def variables(self) -> dict[str, Any]:
-        """The variables of the model by name; each is a `tf.Variable`."""
+        """The variables of the model by name; each is a `tf.Variable`. A function has those that
+        it has used where it was traced."""
+        found = self._own()
+        return found if _has_attributes(self.model) else found | self._outer
+
+    def used(self) -> dict[str, Any]:
+        """The variables of the model, and those that it has used without having them."""
+        return self._own() | self._outer
+
+    def _own(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, variable in _named_variables(self.model):
             variable = variable_of(variable)
-            if not is_variable(variable) or any(one is variable for one in found.values()):
-                continue
-            number, unique = 0, name
-            while unique in found:
-                number += 1
-                unique = f"{name}_{number}"
-            found[unique] = variable
+            if is_variable(variable):
+                _add(found, name, variable, found)
         return found
+
+    def _used_by(self, function: Any) -> dict[str, Any]:
+        """The same when those of a function that was traced are among them."""
+        own = self._own()
+        for variable in function.graph.variables:
+            _add(self._outer, variable.name.partition(":")[0], variable, own | self._outer)
+        return own | self._outer
+
+
+def _add(found: dict[str, Any], name: str, variable: Any, known: Mapping[str, Any]) -> None:
+    """Adds a variable by a name that none has, if it is not known yet."""
+    if any(one is variable for one in known.values()):
+        return
+    number, unique = 0, name
+    while unique in known:
+        number += 1
+        unique = f"{name}_{number}"
+    found[unique] = variable
 
 
 def _losses_of(model: Any) -> list[Any]:
@@ -217,6 +241,11 @@ def is_variable(one: object) -> bool:
 def variable_of(one: Any) -> Any:
     """The variable of TensorFlow that one of Keras has, or that it is itself."""
     return one if is_variable(one) else getattr(one, "value", one)
+
+
+def _has_attributes(model: Any) -> bool:
+    """Whether the variables of a model are what its attributes lead to."""
+    return is_keras(model) or isinstance(model, tf.Module)
 
 
 def _named_variables(model: Any) -> list[tuple[str, Any]]:

@@ -20,10 +20,10 @@ class InMode:
     """
 
     def __init__(
-        self, compiled: Compiled, axes: Axes, training: bool, known: Collection[str]
+        self, compiled: Compiled, axes: Axes, training: bool, known: Collection[str] | None
     ) -> None:
-        """`axes` are those of a first call, and `known` are the weights that there are. GraphError
-        where the model needs others."""
+        """`axes` are those of a first call, and `known` are the weights that there are, None for
+        all that the model uses. GraphError where it needs others."""
         self.source, self._training = compiled.source, training
         self._count = len(compiled.inputs)
         told = tuple(tuple(n for n in one if isinstance(n, int)) for one in axes)
@@ -31,6 +31,7 @@ class InMode:
             compiled.check(told)
         self.form: InTraining = self.source.parse_for_training(axes, training)
         used = (*self.form.weights, *self.form.writes, *self.form.counters)
+        known = used if known is None else known
         missing = [name for name in dict.fromkeys(used) if name not in known]
         if missing:
             raise GraphError(

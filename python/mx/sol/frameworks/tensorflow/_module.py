@@ -22,8 +22,11 @@ class OptimizedModule(tf.Module):  # type: ignore[misc]
     def __init__(self, compiled: Compiled, model: Any) -> None:
         super().__init__(name=_scope(compiled.source.name))
         self._sol = Runner(compiled, variables_of(compiled), accepts_mode=compiled.source.has_modes)
-        # What tf.Module finds variables by.
-        self.weights = self._sol.variables
+        # What tf.Module finds variables by; what a module uses of others are none of it.
+        source = compiled.source.base()
+        own = None if not isinstance(source, TensorFlowSource) else source.traced.variables()
+        every = self._sol.variables.items()
+        self.weights = {name: one for name, one in every if own is None or name in own}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the model returns."""

@@ -152,8 +152,10 @@ class Runner(Part):
     def _made(self, compiled: Compiled, axes: Any, is_training: bool) -> Trained:
         source, variables = compiled.source.base(), self.variables
         if isinstance(source, TensorFlowSource):
+            mode = InMode(compiled, axes, is_training, None)
             variables = source.traced.variables()  # those that training alone has among them
-        mode = InMode(compiled, axes, is_training, variables)
+        else:
+            mode = InMode(compiled, axes, is_training, variables)
         if self._add_loss is None:
             check_losses(mode)
         return Trained(compiled, mode, variables)

@@ -226,7 +226,7 @@ class TensorFlowSource(Source):
                 SolWarning,
                 stacklevel=6,
             )
-        variables = self.traced.variables()
+        variables = self.traced.used()
         found = {name: variables[name] for name in graph.weights if name in variables}
         if self.watched is None:
             self.watched = Watched(found)
