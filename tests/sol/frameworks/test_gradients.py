@@ -132,8 +132,17 @@ def test_gradients_in_jax() -> None:
         close(of_params["head"], of_head.T)
 
 
+def last_of_loop(x):
+    """A loop of whose result a graph does not say how many axes it has."""
+    return jax.lax.scan(lambda c, one: (0.9 * c + one, None), jnp.zeros(2), x[:, None])[0]
+
+
 @pytest.mark.parametrize(
-    "function", [jax.nn.relu6, jax.lax.erfc, functools.partial(jax.nn.gelu, approximate=False)]
+    "function",
+    [
+        *(jax.nn.relu6, jax.lax.erfc, functools.partial(jax.nn.gelu, approximate=False)),
+        last_of_loop,
+    ],
 )
 def test_gradients_of_functions_of_jax(function) -> None:
     x = jnp.array([-7.0, -0.3, 0, 0.4, 2, 6, 9])

@@ -64,9 +64,11 @@ class OptimizedFunction(OptimizedMarker):
         given = [tuple(array.shape) for array in arrays]
         outputs = compiled.outputs_for(given)
         shapes: list[Any] = [spec.shape for spec in outputs]
-        are_known = all(isinstance(n, int) for shape in shapes for n in shape)
+        are_known = all(
+            shape is not None and all(isinstance(n, int) for n in shape) for shape in shapes
+        )
         if not are_known and isinstance(compiled.source, JaxSource):
-            # What a loop gives, of which a graph does not say how long it is.
+            # What a loop gives, of which a graph may not say how many axes it has, or how long.
             shapes = list(compiled.source.result_shapes(given))
         specs = [
             jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(spec.dtype))
