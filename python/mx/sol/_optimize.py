@@ -35,15 +35,15 @@ def optimize(
     """A model that gives what another gives, executed by a plan.
 
     `model` is a `torch.nn.Module`, a `keras.Model`, a `tf.Module` or `tf.function`, a function of
-    `jax.jit`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or an `mx.sym.Symbol`;
-    `example` and `kwargs` are arguments of it, of which shapes and data types matter. What comes
-    back is of the same framework, or of `framework`: "torch", "tensorflow", "keras", "jax",
-    "mxnet", which is a function of `mx.np`'s arrays with `get_params` and `set_params`, or "numpy",
-    a function of NumPy's arrays, which models of ONNX come back as; "onnx" is the graph behind the
-    passes, which `save` writes as a file. A module of torch comes back as a module of the same
-    class, with the same parameters and buffers; a model that comes back in another framework has
-    weights of its own there. Models of torch, TensorFlow and Keras train in any of these three,
-    with batch statistics and dropout.
+    `jax.jit`, the path or the bytes of an ONNX file, an `onnx.ModelProto`, an `mx.graph.Graph`, or
+    an `mx.sym.Symbol`; `example` and `kwargs` are arguments of it, of which shapes and data types
+    matter. What comes back is of the same framework, or of `framework`: "torch", "tensorflow",
+    "keras", "jax", "mxnet", which is a function of `mx.np`'s arrays with `get_params` and
+    `set_params`, or "numpy", a function of NumPy's arrays, which models of ONNX come back as;
+    "onnx" is the graph behind the passes, which `save` writes as a file. A module of torch comes
+    back as a module of the same class, with the same parameters and buffers; a model that comes
+    back in another framework has weights of its own there. Models of torch, TensorFlow and Keras
+    train in any of these three, with batch statistics and dropout.
 
     `layout` is "NCHW" or "NHWC": where inputs and outputs of four and five axes have their channels
     in the model that comes back; by default where the model has them. `dtype` is the data type of

@@ -11,6 +11,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -53,6 +54,23 @@ def test_the_same_answers(source, target, tmp_path) -> None:
     np.testing.assert_allclose(arrays(result), EXPECTED, rtol=1e-5, atol=1e-5)
     assert "network" in repr(fast).lower()
     assert len(sol.summary(fast).layers) >= 3
+
+
+FILES = {
+    "path": lambda path: path,
+    "text": str,
+    "bytes": lambda path: path.read_bytes(),
+    "proto": onnx.load,
+    "graph": mx.graph.load,
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_forms_of_onnx(form, tmp_path) -> None:
+    path = tmp_path / "network.onnx"
+    onnx_network().save(path)
+    fast = sol.optimize(FILES[form](path))
+    np.testing.assert_allclose(fast(IMAGE), EXPECTED, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("source", MODELS)
