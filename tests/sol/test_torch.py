@@ -355,6 +355,32 @@ def test_names_are_kept_apart_from_positions() -> None:
                 fast(*args, **kwargs)
 
 
+class Defaults(nn.Module):
+    """Has parameters that callers leave out, or write though they are the default."""
+
+    def forward(self, x, mask=None, scale=2.0, *, negative=False):
+        x = x * scale if mask is None else x * scale * mask
+        return -x if negative else x
+
+
+def test_arguments_left_out_are_the_default() -> None:
+    model, x = Defaults().eval(), torch.randn(3)
+    calls = (
+        ((x,), {}),
+        ((x, None), {}),
+        ((x, None, 2.0), {"negative": False}),
+        ((x,), {"scale": 2.0}),
+        ((), {"negative": False, "x": x}),
+    )
+    for example, named in calls:
+        fast = sol.optimize(model, *example, kwargs=named)
+        for args, kwargs in calls:
+            check(fast, model, *args, **kwargs)
+        for args, kwargs in (((x, x), {}), ((x,), {"scale": 3.0}), ((x,), {"negative": True})):
+            with torch.no_grad(), pytest.raises((TypeError, ValueError), match="Defaults: "):
+                fast(*args, **kwargs)
+
+
 class Several(nn.Module):
     """Takes any number of arguments, by position and by name."""
 

@@ -293,14 +293,18 @@ class TorchSource(Source):
         if len(args) == len(self.args) and kwargs.keys() == self.kwargs.keys():
             return tuple(args), {name: kwargs[name] for name in self.kwargs}
         given, example = self._by_name(args, kwargs), self._by_name(self.args, self.kwargs)
-        further = [name for name in given if name not in example]
-        if further:
-            raise TypeError(
-                f"{self.name}: argument {further[0]} is none of the example's: {', '.join(example)}"
-            )
-        missing = [name for name in example if name not in given]
-        if missing:
-            raise TypeError(f"{self.name}: argument {missing[0]} is missing, which the example has")
+        parameters = inspect.signature(self.module.forward).parameters
+        defaults = {name: one.default for name, one in parameters.items()}
+        for name, one in given.items():
+            if name not in example and not _is_same(one, defaults.get(name, _NO_DEFAULT)):
+                raise TypeError(
+                    f"{self.name}: argument {name} is none of the example's: {', '.join(example)}"
+                )
+        for name, one in example.items():
+            if name not in given and not _is_same(one, defaults.get(name, _NO_DEFAULT)):
+                raise TypeError(f"{self.name}: argument {name} is missing, which the example has")
+        # Who leaves an argument out says that it is the default, as the example's is.
+        given = {name: given.get(name, one) for name, one in example.items()}
         named = set(self.kwargs)
         by_position = tuple(value for name, value in given.items() if name not in named)
         return by_position, {name: given[name] for name in self.kwargs}
@@ -319,13 +323,16 @@ def check_tensor(name: str, tensor: Any, example: Any) -> None:
         raise OtherType(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
 
 
+_NO_DEFAULT = inspect.Parameter.empty
+
+
 def _itself(x: Any) -> Any:
     return x
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return False
+    if one is other or type(one) is not type(other) or isinstance(one, torch.Tensor):
+        return one is other
     return bool(one == other) or (isinstance(one, float) and one != one and other != other)
 
 
