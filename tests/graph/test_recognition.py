@@ -349,6 +349,8 @@ HEADS = """(float[2,3,5,4] q, float[2,3,6,4] k, float[2,3,6,4] v, float[5,6] m) 
 FILLED = """(float[2,3,5,4] q, float[2,3,6,4] k, float[2,3,6,4] v, bool[5,6] o, float[5,6] m)
 => (float[] y) <float s = {0.5}, float w = {-4}, float h = {-2000000000}, float l = {-1e38},
 bool[1,6] z = {0,1,0,1,1,1}>"""
+ALONE = HEADS.replace("2,3,", "2,")
+ONE_HEAD = ["Unsqueeze", "Unsqueeze", "Unsqueeze", "Attention", "Squeeze"]
 ATTENTION = {
     "alone": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
@@ -416,6 +418,45 @@ ATTENTION = {
     "of a scale of zero": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
         c = Softmax(b) y = MatMul(c, v) }}""".replace("s = {0.5}", "s = {0}"), None, 0,
+    ),
+    "of three axes": (
+        f"""{ALONE} {{ t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) b = Mul(a, s)
+        c = Softmax(b) d = MatMul(c, v) y = Neg(d) }}""", [*ONE_HEAD, "Neg"], 5,
+    ),
+    "of three axes, positions first": (
+        f"""{ALONE} {{ t = Transpose<perm=[1,2,0]>(r) a = MatMul(q, t) c = Softmax<axis=2>(a)
+        d = MatMul(c, v) y = Neg(d) }}""".replace("float[2,6,4] k", "float[6,2,4] r"),
+        ["Transpose", *ONE_HEAD, "Neg"], 4,
+    ),
+    "of three axes, masked by positions": (
+        f"""{ALONE} {{ t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) e = Add(a, m)
+        c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""", [*ONE_HEAD, "Neg"], 5,
+    ),
+    "of three axes, masked by rows": (
+        f"""{ALONE} {{ t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) e = Add(r, a)
+        c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""".replace("[5,6] m", "[2,1,6] r"),
+        ["Unsqueeze", *ONE_HEAD, "Neg"], 5,
+    ),
+    "of three axes, of scores that are kept": (
+        f"""{FILLED} {{ t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) e = Where(r, a, l)
+        c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""".replace("2,3,", "2,").replace(
+            "bool[5,6] o", "bool[2,5,6] r"
+        ),
+        ["Where", "Unsqueeze", *ONE_HEAD, "Neg"], 5,
+    ),
+    "of three axes and as many heads as batches": (
+        """(float[2,5,4] q, float[2,6,4] k, float[2,6,4] v, float[2,1,5,6] m) => (float[] y)
+        { t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) e = Add(a, m) c = Softmax(e)
+        y = MatMul(c, v) }""", None, 0,
+    ),
+    "of three axes, over another axis": (
+        f"""{ALONE} {{ t = Transpose<perm=[0,2,1]>(k) a = MatMul(q, t) c = Softmax<axis=1>(a)
+        y = MatMul(c, v) }}""", None, 0,
+    ),
+    "of two axes": (
+        """(float[5,4] q, float[6,4] k, float[6,4] v) => (float[] y)
+        { t = Transpose<perm=[1,0]>(k) a = MatMul(q, t) c = Softmax(a) y = MatMul(c, v) }""",
+        None, 0,
     ),
     "of one key for all heads": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) c = Softmax(a)

@@ -5,15 +5,26 @@ Where a mask leaves nothing to a query, Softmax gives NaN, and the operator 0.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 import onnx_ir
 
 from .._spec import Dim, dims_of
+from .._summary import label_of
 from ._pass import Pass, is_onnx
-from ._patterns import constant, giver_of, number, only_user, put, rank_of, register, scaled
+from ._patterns import (
+    constant,
+    giver_of,
+    number,
+    only_user,
+    put,
+    rank_of,
+    register,
+    remove,
+    scaled,
+)
 from .transposes import order_of
 
 # Since which version of ONNX's operators there is such a node.
@@ -42,9 +53,10 @@ def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> l
     """
     scores = softmax.inputs[0]
     last = only_user(softmax.outputs[0], "MatMul")
-    if last is None or last.inputs[0] is not softmax.outputs[0] or rank_of(scores) != 4:
+    rank = rank_of(scores)
+    if last is None or last.inputs[0] is not softmax.outputs[0] or rank not in (3, 4):
         return []
-    if softmax.attributes.get_int("axis", -1) not in (-1, 3) or scores is None:
+    if softmax.attributes.get_int("axis", -1) not in (-1, rank - 1) or scores is None:
         return []
     value = last.inputs[1]
     found = _scores(scores, None)
@@ -58,16 +70,17 @@ def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> l
     filled = None if chosen is None else _filled(chosen)
     if filled is not None and _is_inside(scores):
         found = _scores(filled.scores, filled.condition)
-    if found is None or rank_of(value) != 4 or value is None:
+    if found is None or rank_of(value) != rank or value is None:
         return []
     query, turned, scale, mask = found
     if not all(one.dtype == onnx_ir.DataType.FLOAT for one in (query, turned, value)):
         return []
     # The operator has no batch or heads that are repeated, but for whole groups of heads.
     dims = [dims_of(one.shape) or () for one in (query, turned, value)]
-    if None in dims[0][:2] or any(one[:2] != dims[0][:2] or not one for one in dims):
+    before = dims[0][:-2]
+    if None in before or any(one[:-2] != before or not one for one in dims):
         return []
-    if mask is not None and (mask in masks_left or not _fits(mask, (*dims[0][:3], dims[1][3]))):
+    if mask is not None and (mask in masks_left or not _fits(mask, (*dims[0][:-1], dims[1][-1]))):
         return []
     # The operator multiplies both sides by the root of the scale.
     if not scale > 0:
@@ -77,7 +90,45 @@ def _attention(softmax: onnx_ir.Node, masks_left: Container[onnx_ir.Value]) -> l
         return []
     if filled is not None:
         mask = _added(filled, last)
-    return put(last, "Attention", [query, key, value, mask], {"scale": scale})
+    operands, attributes = [query, key, value, mask], {"scale": scale}
+    return (put if rank == 4 else _put_of_one_head)(last, "Attention", operands, attributes)
+
+
+def _put_of_one_head(
+    last: onnx_ir.Node,
+    operator: str,
+    operands: Sequence[onnx_ir.Value | None],
+    attributes: Mapping[str, float],
+) -> list[str]:
+    """The same as `put` for operands without an axis of heads, which they get, and the result does
+    not have."""
+    graph = last.graph
+    assert isinstance(graph, onnx_ir.Graph)
+    heads = register(graph, onnx_ir.tensor(numpy.array([1], "int64")), f"{last.name}_heads")
+    label, given = label_of(last), list[onnx_ir.Value | None]()
+    for one in operands:
+        # A mask of positions alone is the same for all heads.
+        if one is None or rank_of(one) == 2:
+            given.append(one)
+        else:
+            dims = one.shape
+            assert dims is not None
+            made = onnx_ir.node("Unsqueeze", [one, heads], name=f"{label}.heads{len(given)}")
+            made.outputs[0].type = one.type
+            made.outputs[0].shape = onnx_ir.Shape([dims[0], 1, *dims[1:]])
+            graph.insert_before(last, made)
+            given.append(made.outputs[0])
+    kernel = onnx_ir.node(operator, given, attributes, name=f"{label}.attention")
+    kernel.metadata_props.update(last.metadata_props)
+    result, shape = last.outputs[0], last.outputs[0].shape
+    kernel.outputs[0].type = result.type
+    if shape is not None:
+        kernel.outputs[0].shape = onnx_ir.Shape([shape[0], 1, *shape[1:]])
+    graph.insert_before(last, kernel)
+    removed = put(last, "Squeeze", [kernel.outputs[0], heads])
+    if not removed:
+        remove(kernel)
+    return removed
 
 
 def _scores(
@@ -93,7 +144,8 @@ def _scores(
         if product is None or before is None or not _is_inside(before):
             return None
     query, turned = product.inputs
-    if query is None or turned is None or rank_of(query) != 4 or rank_of(turned) != 4:
+    rank = rank_of(value)
+    if query is None or turned is None or rank_of(query) != rank or rank_of(turned) != rank:
         return None
     return query, turned, scale, mask
 
@@ -178,9 +230,9 @@ def _turned_back(turned: onnx_ir.Value, before: onnx_ir.Node) -> onnx_ir.Value |
     order = None if node is None else order_of(node)
     if node is None or order is None or node.inputs[0] is None:
         return None
-    wanted = [*order[:2], order[3], order[2]]
+    wanted = [*order[:-2], order[-1], order[-2]]
     x = node.inputs[0]
-    if wanted == list(range(4)):
+    if wanted == list(range(len(order))):
         return x
     graph = before.graph
     assert isinstance(graph, onnx_ir.Graph)
