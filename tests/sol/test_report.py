@@ -54,6 +54,16 @@ def test_report(fast) -> None:
         assert line in text
 
 
+def test_an_example_that_needs_gradients(fast) -> None:
+    x = torch.randn(2, 3, 6, 5, requires_grad=True)
+    own = sol.optimize(Net().eval(), x)
+    assert [one.layer for one in sol.report(own).steps] == [
+        one.layer for one in sol.report(fast).steps
+    ]
+    more = sol.memory(own, training=True).gradients - sol.memory(fast, training=True).gradients
+    assert more >= 4 * x.numel()
+
+
 def test_summary(fast) -> None:
     found = sol.summary(fast)
     layers = {layer.name: layer for layer in found.layers}

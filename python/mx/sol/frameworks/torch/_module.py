@@ -174,7 +174,7 @@ class Runner(Part):
         self, compiled: Compiled, shapes: Sequence[tuple[int, ...]]
     ) -> tuple[TrainingPlans, frozenset[str]]:
         """See Part. A module of which none is in training is looked at as if all were."""
-        given = zip(self.source.example, shapes, strict=True)
+        given = zip(self.source.tensors, shapes, strict=True)
         tensors = [x if x.shape == shape else x.new_empty(shape) for x, shape in given]
         with self._planning, torch.enable_grad(), in_mode(self.source.module, True):
             if compiled is self.compiled:

@@ -41,7 +41,9 @@ class TorchSource(Source):
         self.args, self.kwargs = args, kwargs
         self.leaves, self.structure = pytree.tree_flatten((args, kwargs))
         self.positions = [n for n, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)]
-        self.example = [self.leaves[n] for n in self.positions]
+        # As they are given; what needs gradients has no elements for others.
+        self.tensors = [self.leaves[n] for n in self.positions]
+        self.example = [one.detach() for one in self.tensors]
         if not self.example:
             raise TypeError(
                 f"sol.optimize: {self.name}: expected an example of the arguments with a tensor"
