@@ -63,7 +63,12 @@ def layer():
     return made, [outer]
 
 
-MADE = (closure, same_names, of_keras, method, module, layer)
+def concrete():
+    function, variables = closure()
+    return function.get_concrete_function(tf.TensorSpec((None, 4))), variables
+
+
+MADE = (closure, same_names, of_keras, method, module, layer, concrete)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -95,6 +100,26 @@ def test_whose_variables_they_are() -> None:
     there = sol.optimize(model, tf.constant(X), framework="torch")
     there(torch.tensor(X)).sum().backward()
     assert [list(one.grad.shape) for one in there.parameters()] == [[4, 3], [3]]
+
+
+def test_saved_models(tmp_path) -> None:
+    """A saved model is read by its call, or by one of its signatures."""
+    own, x = tf.Module(), tf.constant(X)
+    function, (own.weight, own.bias) = closure()
+    own.__call__ = tf.function(function.python_function, [tf.TensorSpec((None, 4), name="x")])
+    tf.saved_model.save(own, tmp_path, signatures=own.__call__)
+    saved = tf.saved_model.load(tmp_path)
+    signature = saved.signatures["serving_default"]
+    for model, fast, call in (
+        (saved, sol.optimize(saved, x), lambda one: one(x)),
+        (signature, sol.optimize(signature, kwargs={"x": x}), lambda one: one(x=x)["output_0"]),
+    ):
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                result = call(fast)
+            assert [one.shape for one in tape.gradient(result, [saved.weight, saved.bias])]
+            np.testing.assert_allclose(result, call(model), rtol=1e-4, atol=1e-5)
+            saved.weight.assign(saved.weight * 0.5)
 
 
 def test_functions_in_training() -> None:

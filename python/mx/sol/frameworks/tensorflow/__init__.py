@@ -32,7 +32,8 @@ class TensorFlow(Framework):
         keras = sys.modules.get("keras")
         if keras is not None and isinstance(model, keras.layers.Layer):
             return False
-        if hasattr(model, "get_concrete_function"):
+        concrete = tf.types.experimental.ConcreteFunction  # as signatures of saved models are
+        if hasattr(model, "get_concrete_function") or isinstance(model, concrete):
             return True
         return isinstance(model, (tf.Module, tf.__internal__.tracking.AutoTrackable)) and callable(
             model
