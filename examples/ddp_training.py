@@ -1,8 +1,8 @@
 """Trains an optimized module with several processes, which share the work of each batch.
 
 `python examples/ddp_training.py [PROCESSES]` prints the losses: they are those of one process that
-has the whole batch, as torch's DistributedDataParallel averages the gradients. It needs
-`pip install mxffi[graph] torch`.
+has the whole batch, as all have as much of it and torch's DistributedDataParallel averages the
+gradients. It needs `pip install mxffi[graph] torch`.
 """
 
 import os
@@ -48,5 +48,8 @@ def train(rank: int, processes: int, folder: str) -> None:
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    if count < 1 or BATCH % count:
+        # DistributedDataParallel averages gradients, whatever part of the batch they are of.
+        sys.exit(f"PROCESSES: expected a divisor of {BATCH}, got {count}")
     with tempfile.TemporaryDirectory() as meeting:
         mp.spawn(train, (count, meeting), nprocs=count)

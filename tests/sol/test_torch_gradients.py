@@ -387,3 +387,11 @@ def test_two_processes_have_the_losses_of_one() -> None:
         optimizer.step()
         expected.append(loss.item())
     assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_processes_that_cannot_share_a_batch_evenly(count: int) -> None:
+    path = Path(__file__).resolve().parents[2] / "examples" / "ddp_training.py"
+    done = subprocess.run([sys.executable, path, str(count)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"PROCESSES: expected a divisor of 16, got {count}\n"
