@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
+import threading
 import zipfile
 
 import ml_dtypes
@@ -278,6 +280,31 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path) -> None:
     with pytest.raises(IsADirectoryError):
         sol.deploy(graph, "source", path=tmp_path, lib_name="relu")
     assert [one.name for one in tmp_path.iterdir()] == ["relu.c"]
+
+
+def test_two_that_write_the_same_files_at_once(tmp_path, monkeypatch) -> None:
+    graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
+    both, move, failed = threading.Barrier(2, timeout=60), shutil.move, []
+
+    def moved(*given: object) -> None:
+        both.wait()
+        move(*given)
+        both.wait()
+
+    def deploy() -> None:
+        try:
+            sol.deploy(graph, "source", path=tmp_path, lib_name="relu")
+        except Exception as error:
+            failed.append(error)
+
+    monkeypatch.setattr(shutil, "move", moved)
+    threads = [threading.Thread(target=deploy) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert {one.name for one in tmp_path.iterdir()} == {"relu.c", "relu.h", "CMakeLists.txt"}
 
 
 def test_names() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -209,7 +210,8 @@ def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
 
 def _move(source: Path, destination: Path) -> None:
     destination.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = destination.with_name(destination.name + ".unfinished")
+    # Of a name of its own: another process may write the same file.
+    unfinished = destination.with_name(f"{destination.name}.{secrets.token_hex(4)}.unfinished")
     try:
         shutil.move(source, unfinished)
         unfinished.replace(destination)
