@@ -34,6 +34,20 @@ def test_graphs(ctx) -> None:
     assert sol.optimize(graph_of(TEXT)).compiled.context == ctx
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sol.device.set("sun", 9),
+        lambda: sol.device.set(mx.Context("sun", 9)),
+        lambda: sol.optimize(graph_of(TEXT), device=("sun", 9)),
+    ],
+)
+def test_a_device_that_is_not_there(ctx, call) -> None:
+    with pytest.raises(ValueError, match=r"there is no sun\(9\): sun has 2 devices"):
+        call()
+    assert sol.device.get() == mx.cpu()
+
+
 def test_functions_of_arrays_of_mxnet(ctx) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval()
     x = torch.randn(2, 4)
