@@ -11,6 +11,7 @@ import onnx_ir
 
 from ...graph import Graph
 from ..dims import Choice, Dimensions, Shape
+from ..dims._dimensions import Later
 from ._framework import InTraining, Parsed, Source, Weight
 
 LAYOUTS = ("NCHW", "NHWC")
@@ -89,7 +90,8 @@ class ConventionSource(Source):
         def turned(shapes: Mapping[str, Shape]) -> dict[str, Shape]:
             return {name: self._turned(shape) for name, shape in shapes.items()}
 
-        return Dimensions(turned(own.inputs), turned(own.outputs), own.lengths, reason)
+        outputs = Later(lambda: turned(own.outputs))
+        return Dimensions(turned(own.inputs), outputs, own.lengths, reason)
 
     def parse(self, choice: Choice | None) -> Parsed:
         """The graph of the source between transposes and casts."""

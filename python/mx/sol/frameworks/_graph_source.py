@@ -13,7 +13,8 @@ import numpy
 from ...cache import _secret
 from ...graph import Graph
 from ..dims import Choice, Dimensions, Shape
-from ..dims._dimensions import numbered
+from ..dims._dimensions import Later, numbered
+from ..dims._structure import Structure
 from ._framework import InTraining, Parsed, Source
 from ._statistics import set_apart
 from ._training_form import has_modes, in_training, statistics_of
@@ -48,17 +49,22 @@ class GraphSource(Source):
                         f"sol.optimize: {self.name}: input {spec.name!r}: expected {spec.dtype},"
                         f" got an example of {array.dtype}"
                     )
-        self._dimensions = self._find_dimensions()
+        # The shapes of inputs, and the lengths that their names have in the example.
+        self._shapes, self._lengths = self._named_shapes()
+        self._dimensions: Dimensions | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The graph and the example."""
         return GraphSource, (self.graph, self.example or (), {}, self._is_inferred, self._why)
 
     def dimensions(self) -> Dimensions:
-        """The extents that have names in the shapes of inputs."""
+        """The extents that have names in the shapes of inputs, but those that nodes leave one
+        length."""
+        if self._dimensions is None:
+            self._dimensions = self._find_dimensions()
         return self._dimensions
 
-    def _find_dimensions(self) -> Dimensions:
+    def _named_shapes(self) -> tuple[list[Shape], dict[str, int | None]]:
         shapes: list[Shape] = []
         lengths: dict[str, int | None] = {}
         for number, spec in enumerate(self.graph.inputs):
@@ -68,21 +74,21 @@ class GraphSource(Source):
                     f"{spec.dtype}, which mx.graph.Plan takes"
                 )
             example = None if self.example is None else self.example[number].shape
-            if spec.shape is None:
+            declared = spec.shape
+            if declared is None:
                 if example is None:
                     raise ValueError(
                         f"sol.optimize: {self.name}: the number of axes of input {spec.name!r} is"
                         " unknown: give an example"
                     )
-                shapes.append(tuple(example))
-                continue
-            if example is not None and len(example) != len(spec.shape):
+                declared = (None,) * len(example)
+            if example is not None and len(example) != len(declared):
                 raise ValueError(
                     f"sol.optimize: {self.name}: input {spec.name!r}: expected"
-                    f" {len(spec.shape)} axes, got an example of shape {example}"
+                    f" {len(declared)} axes, got an example of shape {example}"
                 )
             shape: list[int | str] = []
-            for axis, extent in enumerate(spec.shape):
+            for axis, extent in enumerate(declared):
                 name = f"unknown_{number}_{axis}" if extent is None else extent
                 shape.append(name)
                 if isinstance(name, str):
@@ -94,22 +100,28 @@ class GraphSource(Source):
                             f" shape {example}"
                         )
             shapes.append(tuple(shape))
-        # What inference has given a name says nothing to a reader.
-        outputs = [
-            tuple(
-                "?" if extent is None or str(extent).startswith("unk__") else extent
-                for extent in spec.shape or ("...",)
-            )
-            for spec in self.graph.outputs
-        ]
-        self._symbols = list(lengths)
-        every, told_lengths = numbered([*shapes, *outputs], lengths)
-        count = len(shapes)
+        return shapes, lengths
+
+    def _find_dimensions(self) -> Dimensions:
+        shapes, lengths = dict(zip(self.names, self._shapes, strict=True)), self._lengths
+        structure = Structure(self._copy, shapes, lengths)
+        fixed = structure.fixed
+        told = {name: length for name, length in lengths.items() if name not in fixed}
+
+        def renamed(shapes: Mapping[str, Shape]) -> dict[str, Shape]:
+            known = [
+                tuple(lengths[str(one)] or one if one in fixed else one for one in shape)
+                for shape in shapes.values()
+            ]
+            return dict(zip(shapes, numbered(known, told)[0], strict=True))
+
         return Dimensions(
-            dict(zip(self.names, every[:count], strict=True)),
-            dict(zip([s.name for s in self.graph.outputs], every[count:], strict=True)),
-            told_lengths,
-            lambda name, axis: self._why or f"{self.name} says so",
+            renamed(shapes),
+            Later(lambda: renamed(structure.outputs(self.graph.outputs))),
+            tuple(told.values()),
+            lambda name, axis: (
+                self._why or structure.reason(name, axis) or f"{self.name} declares it"
+            ),
         )
 
     def parse(self, choice: Choice | None) -> Parsed:
@@ -117,21 +129,20 @@ class GraphSource(Source):
         if choice is None:
             assert self.example is not None
             return Parsed(self.parse_for([a.shape for a in self.example]), lambda shapes: True)
-        dimensions = self._dimensions
-        lengths = dict(zip(self._symbols, choice.lengths, strict=True))
+        dimensions = self.dimensions()
         bound = self._copy()
         shapes = {
             spec.name: [
-                extent if (n := _number(numbered_)) is None else choice.lengths[n] or extent
+                numbered_ if (n := _number(numbered_)) is None else choice.lengths[n] or extent
                 for extent, numbered_ in zip(
-                    spec.shape or dimensions.inputs[spec.name],
+                    named if spec.shape is None else spec.shape,
                     dimensions.inputs[spec.name],
                     strict=True,
                 )
             ]
-            for spec in bound.inputs
+            for spec, named in zip(bound.inputs, self._shapes, strict=True)
         }
-        if any(length is not None for length in lengths.values()):
+        if len(choice.varying) < len(self._lengths):
             bound.infer(shapes)
         return Parsed(bound, lambda shapes: True)
 

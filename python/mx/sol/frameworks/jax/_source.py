@@ -68,10 +68,18 @@ class JaxSource(Source):
             dict(zip(traced.paths, inputs, strict=True)),
             dict(zip(output_names(traced.outputs), outputs, strict=True)),
             tuple(shapes[numbers[0]][0] for numbers in self._together),
-            lambda name, axis: (
-                why[name] if axis == 0 and name in why else f"{self.name} is traced for it"
-            ),
+            lambda name, axis: why[name] if axis == 0 and name in why else self._reason(name, axis),
         )
+
+    def _reason(self, name: str, axis: int) -> str:
+        """What JAX says of one element more along an axis."""
+        longer = list(map(list, self._shapes))
+        longer[self.traced.paths.index(name)][axis] += 1
+        try:
+            self.result_shapes(longer)
+        except Exception as error:  # whatever the function raises for another length
+            return str(error).split("\n")[0]
+        return f"{self.name} is traced for it"
 
     def _find_together(self, length: int) -> tuple[list[int], Any]:
         """The inputs whose first axis varies together, and the shapes of results for one and two
