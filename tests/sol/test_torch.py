@@ -461,6 +461,16 @@ def test_wrong_vdims(small, vdims, kind, text) -> None:
         sol.optimize(small, image(), vdims=vdims)
 
 
+def test_lengths_that_do_not_fit_together() -> None:
+    """Each of them may vary, and the module takes some of all pairs."""
+    model = nn.Sequential(nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64, 3)).eval()
+    fast = sol.optimize(model, torch.randn(2, 1, 16, 16), vdims=True)
+    check(fast, model, torch.randn(3, 1, 8, 33))
+    text = r"for inputs 'input' of shape \(2, 1, 18, 16\): .*reduction dim.*\(module '2'\)"
+    with torch.no_grad(), pytest.raises(ValueError, match=text):
+        fast(torch.randn(2, 1, 18, 16))
+
+
 class Counter(nn.Module):
     """Changes a buffer in a call."""
 

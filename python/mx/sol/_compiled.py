@@ -349,7 +349,12 @@ class Compiled:
             return self._parsed.graph
         if key not in self._apart:
             _make_room(self._apart)
-            self._apart[key] = self.source.parse_for(key)
+            try:
+                self._apart[key] = self.source.parse_for(key)
+            except GraphError as error:  # which knows of no call
+                pairs = zip(self.inputs, key, strict=True)
+                told = ", ".join(f"{spec.name!r} of shape {shape}" for spec, shape in pairs)
+                raise GraphError(f"for inputs {told}: {error}") from error
         return self._apart[key]
 
     def _make(self, key: Shapes | None) -> Version:
