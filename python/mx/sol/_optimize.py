@@ -66,9 +66,9 @@ def optimize(
     module and its line. With it, the model's framework executes that part and plans the rest: of
     torch modules that can be optimized, in a `Sequential` those that follow each other as one; of
     Keras layers, those that follow each other as one; of TensorFlow modules in a `tf.Module`; of
-    JAX what is between equations that cannot be. Weights stay the model's own, and a SolWarning
-    says what is left to the framework, and why. A model of which nothing else can be optimized
-    comes back as it is.
+    functions of TensorFlow and JAX what is between operations that cannot be. Weights stay the
+    model's own, and a SolWarning says what is left to the framework, and why. A model of which
+    nothing else can be optimized comes back as it is.
 
     Raises TypeError for what is no model or does not fit as an example, GraphError for what the
     graph of models has no operator for, NotImplementedError for what is not implemented yet; with

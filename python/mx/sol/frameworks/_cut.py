@@ -70,10 +70,17 @@ def reason_of(error: Exception) -> str:
 
 
 def tell(
-    model: str, framework: str, parts: Sequence[str], reasons: Sequence[str], stacklevel: int
+    model: str,
+    framework: str,
+    parts: Sequence[str],
+    reasons: Sequence[str],
+    stacklevel: int,
+    kind: str = "",
 ) -> None:
-    """Warns of what a framework executes, and why; `parts` are those that plans execute."""
-    done = f"all except the {_KINDS[framework]} {', '.join(parts)}" if parts else "it"
+    """Warns of what a framework executes, and why; `parts` are those that plans execute, and `kind`
+    what these are called, where it is not what they are of all models of the framework."""
+    kind = kind or _KINDS[framework]
+    done = f"all except the {kind} {', '.join(parts)}" if parts else "it"
     why = "; ".join(dict.fromkeys(reasons))
     warnings.warn(f"{model}: {framework} executes {done}: {why}", SolWarning, stacklevel + 1)
 

@@ -60,10 +60,14 @@ class TensorFlow(Framework):
         self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
     ) -> Any:
         """A module of which TensorFlow executes what cannot be optimized, and plans modules inside
-        it; a function itself. With a SolWarning."""
-        from ._parted_module import in_parts
+        it; or a function, and plans what is between operations. With a SolWarning."""
+        from . import _parted_function, _parted_module
+        from ._noting import without_training
 
-        return in_parts(model, args, kwargs, how, error)
+        if hasattr(model, "get_concrete_function"):
+            named = without_training(kwargs, error)
+            return _parted_function.in_parts(model, args, named, how, error)
+        return _parted_module.in_parts(model, args, kwargs, how, error)
 
     def training_step(
         self,
