@@ -129,6 +129,20 @@ def test_curves(name) -> None:
             assert (first != wanted).any(), path
 
 
+def test_curves_of_mixed_precision() -> None:
+    """Variables of Keras are read as other types in its calls then."""
+    policy = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+        models = [model_of(rows(0), ROWS) for _ in range(2)]
+        fast = sol.optimize(models[1], ROWS[:5], vdims=[True])
+        curves = [losses_of(one, ROWS) for one in (models[0], fast)]
+    finally:
+        keras.config.set_dtype_policy(policy)
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-2)
+    assert curves[1][2] < curves[1][0]
+
+
 RECURRENT = {
     "not masked": lambda: layers.LSTM(5),
     "masked": lambda: layers.LSTM(5, go_backwards=True),

@@ -105,7 +105,11 @@ class OptimizedModel(OfOriginal):
         """What the model returns; in training layers do what they do then, as in the original."""
         if training is not None:
             kwargs["training"] = training
-        return self._sol(args, kwargs)
+        if keras.src.backend.get_autocast_scope() is None:
+            return self._sol(args, kwargs)
+        # In which variables of Keras are not those of TensorFlow, but read and converted.
+        with keras.src.backend.AutocastScope(None):
+            return self._sol(args, kwargs)
 
     def _clear_losses(self) -> None:
         """Before each call; Keras asks each layer of the original, which takes longer than many a
