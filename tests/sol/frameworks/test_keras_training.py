@@ -484,6 +484,25 @@ def test_eager_calls_of_which_keras_decides() -> None:
     np.testing.assert_allclose(outputs, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("framework", ["keras", "tensorflow"])
+@pytest.mark.parametrize("training", [False, True])
+def test_calls_with_constants_inside_of_functions(framework, training) -> None:
+    model = model_of([layers.BatchNormalization(), layers.Dense(4, activation="tanh")], ROWS)
+    fast, given = sol.optimize(model, ROWS, framework=framework), tf.constant(ROWS)
+
+    def step(call):
+        with tf.GradientTape() as tape:
+            y = call(given, training=training) if training else call(given)
+        return y, *tape.gradient(y, model.trainable_variables)
+
+    inside = tf.function(partial(step, fast))
+    for _ in range(2):
+        for found, wanted in zip(inside(), step(model), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+        for one in model.trainable_variables:
+            one.assign(one * 1.5)
+
+
 def test_defaults_may_be_given() -> None:
     fast = sol.optimize(Choosing(), ROWS)
     # As equal as computed numbers are, and not the same objects.

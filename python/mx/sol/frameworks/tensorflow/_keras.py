@@ -99,6 +99,7 @@ class OptimizedModel(OfOriginal):
             or get_global_attribute("distribution") is not None
             or keras.src.backend.in_stateless_scope()
             or self.activity_regularizer is not None
+            or not tf.executing_eagerly()  # where it keeps AutoGraph out
         )
 
     def call(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:

@@ -91,7 +91,7 @@ class Runner(Part):
         return True
 
     def _as_in_inference(self, tensors: Sequence[Any]) -> list[Any]:
-        if any(map(tf.is_symbolic_tensor, tensors)):
+        if not tf.executing_eagerly():  # with constants, too: variables are read in the graph
             return self._in_graph(tensors)
         return self._recorded(tensors) if could_possibly_record() else self.run(tensors)
 
@@ -122,7 +122,7 @@ class Runner(Part):
         source = self.compiled.source
         if not source.has_modes:
             return self._as_in_inference(tensors)
-        is_symbolic = any(map(tf.is_symbolic_tensor, tensors))
+        is_symbolic = not tf.executing_eagerly()
         axes = [
             tuple(f"{spec.name}_{n}" if one is None else one for n, one in enumerate(x.shape))
             for x, spec in zip(tensors, self.compiled.inputs, strict=True)
