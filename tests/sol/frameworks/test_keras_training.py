@@ -482,6 +482,8 @@ def test_eager_calls_of_which_keras_decides() -> None:
     outputs = fast(given)
     np.testing.assert_allclose(sum(fast.losses), expected.sum() / len(ROWS), rtol=1e-4)
     np.testing.assert_allclose(outputs, expected, rtol=1e-5, atol=1e-6)
+    fast.activity_regularizer, fast.call = None, lambda x: x
+    assert fast(given) is given
 
 
 @pytest.mark.parametrize("framework", ["keras", "tensorflow"])

@@ -90,7 +90,7 @@ class OptimizedModel(OfOriginal):
         # The rest of what Keras does before a call changes nothing here, and takes longer than
         # many a plan.
         self._clear_losses()
-        return self._sol(args, kwargs)
+        return self.call(*args)
 
     def _is_inside_keras(self) -> bool:
         """Whether what Keras is doing, or has been told of this model, decides how it is called."""
