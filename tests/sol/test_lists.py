@@ -85,6 +85,24 @@ def test_layouts(passes) -> None:
     assert reorders[0] < reorders[1]
 
 
+def test_layouts_of_files(passes, tmp_path) -> None:
+    """What is saved without the pass says so, which holds for that time alone."""
+    import torch
+
+    conv = torch.nn.Conv2d(32, 32, 3, padding=1)
+    module = torch.nn.Sequential(conv, torch.nn.AvgPool2d(2), torch.nn.GELU(), conv, conv).eval()
+    x = torch.rand(2, 32, 16, 16)
+    reorders = []
+    for off in ([], ["layout"]):
+        with passes.without(*off):
+            sol.optimize(module, x, framework="onnx").save(tmp_path / "model.onnx")
+        fast = sol.optimize(tmp_path / "model.onnx", x.numpy())
+        found, expected = torch.tensor(fast(x.numpy())), module(x)
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+        reorders.append(str(sol.report(fast)).count("onednn.reorder"))
+    assert reorders[0] == reorders[1]
+
+
 def test_switching(passes) -> None:
     with passes.without("identities", "unused"):
         assert "off identities" in repr(passes)
