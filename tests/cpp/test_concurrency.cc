@@ -82,6 +82,28 @@ TEST_CASE("an entrance that is closed waits for those who enter, but not for eve
   thread.join();
 }
 
+TEST_CASE("an entrance closes while many go on trying to enter") {
+  Entrance entrance;
+  std::atomic<bool> is_closed{false}, is_over{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 64; ++t) {
+    threads.emplace_back([&] {
+      while (!is_over) entrance.Visit([] {}, [] {});
+    });
+  }
+  threads.emplace_back([&] {
+    entrance.Close();
+    is_closed = true;
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!is_closed && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(is_closed);
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_CASE("threads register, look up, call and remove functions") {
   std::atomic<int> wrong{0};
   InThreads([&](int thread, int round) {

@@ -28,6 +28,8 @@ class MXNET_HIDDEN Entrance {
    */
   template <typename Enter, typename Stay>
   bool Visit(Enter&& enter, Stay&& stay) {
+    // Close() waits until nobody enters: those that go on trying may not count.
+    if (is_closed_) return false;
     ++entering_;
     if (is_closed_) {
       --entering_;
