@@ -344,6 +344,27 @@ def test_tied_weights() -> None:
     assert len(list(fast.parameters())) == 1
 
 
+class Branches(nn.Module):
+    """Takes a layer by the sum of what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, self.one, lambda y: torch.tanh(self.two(y)), (x,))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.filterwarnings("ignore")  # torch compiles cond, which warns of itself
+def test_branches(sign: int) -> None:
+    rows = sign * torch.rand(4, 3)
+    fast, model = pair(Branches(), rows)
+    for one in (fast, model):
+        simple(one, rows)
+    same_gradients(fast, model)
+
+
 class Unknown(nn.Module):
     """Has an operator whose gradient is not there, and a linear layer."""
 

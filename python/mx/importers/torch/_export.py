@@ -99,7 +99,9 @@ def _for_training() -> Iterator[None]:
     this_thread = threading.get_ident()
 
     def reject(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != this_thread:
+        # That of torch.cond has the gradients of its branches, which graphs have, too.
+        is_control = cls.__module__.startswith("torch._higher_order_ops.")
+        if is_control or threading.get_ident() != this_thread:
             return original.__get__(None, cls)(*args, **kwargs)
         raise GraphError(
             f"{cls.__module__}.{cls.__qualname__} is a torch.autograd.Function: graphs have no"
