@@ -60,6 +60,18 @@ MXNET_REGISTER_API("native.call_for_ever")
       }).detach();
     });
 
+MXNET_REGISTER_API("native.drop_slowly")
+    .describe("Drops what it is given, one after the other, in a thread of its own.")
+    .set_body([](MXNetArgs args, MXNetRetValue*) {
+      std::vector<Any> kept;
+      for (int i = 0; i < args.size(); ++i) kept.push_back(args[i].As<Any>());
+      std::thread([kept = std::move(kept)]() mutable {
+        for (; !kept.empty(); kept.pop_back()) {
+          std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+      }).detach();
+    });
+
 void Spin(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < end) CheckSignals();

@@ -200,6 +200,15 @@ def test_multiprocessing(run_python, tmp_path, method):
 EXITS = {
     "callback in a C++ static": "ffi.get_global_func('native.keep')(lambda: None)",
     "thread of C++ that calls back": "ffi.get_global_func('native.call_for_ever')(lambda: None)",
+    "thread of C++ that drops objects": """
+drop = ffi.get_global_func('native.drop_slowly')
+drop(*(ffi.opaque(object()) for _ in range(20000)))
+""",
+    "thread of C++ that drops arrays": """
+import array
+drop = ffi.get_global_func('native.drop_slowly')
+drop(*(array.array('f', [1]) for _ in range(20000)))
+""",
     "thread in a long operation": """
 import threading
 spin = ffi.get_global_func('native.spin_without_gil')

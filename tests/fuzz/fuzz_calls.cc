@@ -26,6 +26,7 @@ using runtime::PackedFunc;
 const std::map<std::string, const char*> kExcluded = {
     {"ffi.LoadLibrary", "runs the code of any file"},
     {"ffi.function_of", "calls any address"},
+    {"ffi.release_of", "there are only so many"},
     {"runtime.use_context_stack", "calls any address"},
     {"ffi.check_tensor", "reads any address"},
     {"ffi.RegisterEnum", "each new name stays for good, so memory would grow without bound"},

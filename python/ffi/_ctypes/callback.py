@@ -8,9 +8,7 @@ from ctypes import (
     byref,
     c_int,
     c_void_p,
-    cast,
     memmove,
-    pythonapi,
     sizeof,
 )
 from itertools import count
@@ -20,6 +18,7 @@ from . import abi
 from .arguments import Frame, Rejected, share_functions
 from .errors import TOO_DEEP, check, set_last_error
 from .function import Function
+from .interpreter import INTERPRETER, address
 from .objects import wrap_anew
 from .registry import get_global
 from .results import CALLABLES, borrow, own_into
@@ -111,7 +110,7 @@ def convert_function(
         )
     number = next(_numbers)
     _bodies[number] = body
-    function = _function_of(_INVOKE, _FINALIZE, number, *_INTERPRETER)
+    function = _function_of(_INVOKE, _FINALIZE, number, *INTERPRETER)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
         _describe(function.handle, raw_info or {"name": name})
@@ -125,11 +124,11 @@ def share_function(body: Callable[..., Any]) -> Function:
     """
     number = next(_numbers)
     _bodies[number] = body
-    given = (_INVOKE, _FINALIZE, number, *_INTERPRETER, id(body))
+    given = (_INVOKE, _FINALIZE, number, *INTERPRETER, id(body))
     # Called below Function, which would return the callable in place of the function.
     values, codes = (abi.MXNetValue * len(given))(), (c_int * len(given))()
-    for value, address in zip(values, given, strict=True):
-        value.v_uint64 = address
+    for value, one in zip(values, given, strict=True):
+        value.v_uint64 = one
     ret, code = abi.MXNetValue(), c_int(abi.NULL)
     maker = c_void_p(_function_of.handle)
     check(abi.lib.MXNetFuncCall(maker, values, codes, len(given), byref(ret), byref(code)))
@@ -173,21 +172,7 @@ def _utf8(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
 
-def _address(function: Any) -> int | None:
-    return cast(function, c_void_p).value
-
-
-_INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
-# How C++ threads enter the interpreter, and learn that they have outlived it.
-_INTERPRETER = tuple(
-    _address(function)
-    for function in (
-        pythonapi.Py_IsInitialized,
-        pythonapi.PyGILState_GetThisThreadState,
-        pythonapi.PyGILState_Ensure,
-        pythonapi.PyGILState_Release,
-    )
-)
+_INVOKE, _FINALIZE = address(_invoke), address(_finalize)
 
 _maker = get_global("ffi.function_of")
 _closer = get_global("ffi.close_entrance")

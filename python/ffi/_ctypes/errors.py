@@ -8,13 +8,13 @@ from ctypes import (
     byref,
     c_char_p,
     c_void_p,
-    cast,
     py_object,
     sizeof,
 )
 from types import FunctionType, TracebackType
 
 from . import abi
+from .interpreter import keep, release_of
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ _kinds: dict[type[BaseException], str] = {}
 _frames: dict[tuple[str, str, int], FrameType] = {}
 # Python objects that C code holds, by the address it knows them under.
 _payloads: dict[int, tuple[abi.MXNetOpaqueObject, object]] = {}
+keep(_payloads)
 
 
 def set_error_class(kind: str, cls: type[BaseException]) -> None:
@@ -181,7 +182,7 @@ def _delete_payload(address: int) -> None:
 
 
 _deleter = abi.MXNetPackedCFuncFinalizer(uninterrupted(_delete_payload))
-_DELETER = cast(_deleter, c_void_p).value
+_DELETER = release_of(_deleter)
 
 
 def new_opaque(value: object) -> int:

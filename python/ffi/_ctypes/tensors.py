@@ -24,6 +24,7 @@ from sys import getrefcount
 from .. import data_type, protocols
 from . import abi
 from .errors import check, function_handle
+from .interpreter import keep, release_of
 from .objects import ObjectBase
 from .uninterrupted import uninterrupted
 
@@ -92,9 +93,8 @@ def _release(owner: int) -> None:
 
 _retainer = abi.MXNetPackedCFuncFinalizer(uninterrupted(_retain))
 _releaser = abi.MXNetPackedCFuncFinalizer(uninterrupted(_release))
-_owner_functions = abi.MXNetOwnerFunctions(
-    cast(_retainer, c_void_p).value, cast(_releaser, c_void_p).value
-)
+_owner_functions = abi.MXNetOwnerFunctions(release_of(_retainer), release_of(_releaser))
+keep(_owner_functions)
 OWNER_FUNCTIONS = pointer(_owner_functions)
 
 

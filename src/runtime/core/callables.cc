@@ -6,6 +6,7 @@
 #include <mxnet/runtime/entrance.h>
 #include <mxnet/runtime/registry.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -178,9 +179,40 @@ struct CallableBody {
   }
 };
 
+/*! \brief What any thread may do with an object of the front end, and the interpreter it enters. */
+struct Release {
+  MXNetPackedCFuncFinalizer call;
+  Interpreter interpreter;
+};
+
+// A front end has a handful; C functions, which are given nothing else, find them by their number.
+constexpr size_t kMostReleases = 16;
+std::array<Release, kMostReleases> releases;
+size_t num_releases = 0;
+std::mutex releases_mutex;
+
+template <size_t I>
+void RunRelease(void* object) {
+  releases[I].interpreter.Run([object] { releases[I].call(object); });
+}
+
+template <size_t... I>
+constexpr std::array<MXNetPackedCFuncFinalizer, kMostReleases> AllReleases(
+    std::index_sequence<I...>) {
+  return {&RunRelease<I>...};
+}
+
+constexpr auto kReleases = AllReleases(std::make_index_sequence<kMostReleases>());
+
 template <typename F>
 F PointerAt(uint64_t address) {
   return reinterpret_cast<F>(static_cast<uintptr_t>(address));
+}
+
+Interpreter InterpreterAt(uint64_t is_initialized, uint64_t thread_state, uint64_t ensure,
+                          uint64_t release) {
+  return {PointerAt<int (*)()>(is_initialized), PointerAt<void* (*)()>(thread_state),
+          PointerAt<int (*)()>(ensure), PointerAt<void (*)(int)>(release)};
 }
 
 MXNET_REGISTER_API("ffi.function_of")
@@ -209,9 +241,7 @@ MXNET_REGISTER_API("ffi.function_of")
           return PackedFunc(std::move(found));
         }
       }
-      const Interpreter interpreter{
-          PointerAt<int (*)()>(is_initialized), PointerAt<void* (*)()>(thread_state),
-          PointerAt<int (*)()>(ensure), PointerAt<void (*)(int)>(release)};
+      const auto interpreter = InterpreterAt(is_initialized, thread_state, ensure, release);
       auto* body = new CallableBody{PointerAt<MXNetPackedCFunc>(call),
                                     PointerAt<MXNetPackedCFuncFinalizer>(finalizer),
                                     PointerAt<void*>(resource), interpreter};
@@ -225,6 +255,25 @@ MXNET_REGISTER_API("ffi.function_of")
         if (other.defined()) return PackedFunc(std::move(other));
       }
       return made;
+    });
+
+MXNET_REGISTER_API("ffi.release_of")
+    .describe(
+        "The address of a C function that calls one of an interpreter with the same argument, and "
+        "does nothing once that has ended; that of the function itself where there are too many.")
+    .add_argument("call", "int", "Address of an MXNetPackedCFuncFinalizer.")
+    .add_argument("is_initialized", "int", "As of ffi.function_of.")
+    .add_argument("thread_state", "int", "As of ffi.function_of.")
+    .add_argument("ensure", "int", "As of ffi.function_of.")
+    .add_argument("release", "int", "As of ffi.function_of.")
+    .returns("int")
+    .set_body_typed([](uint64_t call, uint64_t is_initialized, uint64_t thread_state,
+                       uint64_t ensure, uint64_t release) {
+      const std::lock_guard<std::mutex> lock(releases_mutex);
+      if (num_releases == kMostReleases) return call;
+      releases[num_releases] = {PointerAt<MXNetPackedCFuncFinalizer>(call),
+                                InterpreterAt(is_initialized, thread_state, ensure, release)};
+      return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(kReleases[num_releases++]));
     });
 
 MXNET_REGISTER_API("ffi.close_entrance")
