@@ -505,6 +505,30 @@ def test_calls_with_constants_inside_of_functions(framework, training) -> None:
             one.assign(one * 1.5)
 
 
+class InTraining(keras.Model):
+    """A model that trains where nobody says anything of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drop = layers.Dropout(0.5)
+
+    def call(self, x, training=True):
+        return self.drop(x, training=training)
+
+
+def dropped(x, training=True):
+    return tf.nn.dropout(x, 0.5) if training else x
+
+
+@pytest.mark.parametrize("make", [InTraining, lambda: tf.function(dropped)], ids=["model", "f"])
+def test_calls_train_by_default_as_those_of_the_original(make) -> None:
+    ones, model = tf.ones((40, 8)), make()
+    fast = sol.optimize(model, ones)
+    for one in (model, fast):
+        assert set(np.unique(one(ones))) == {0, 2}
+        np.testing.assert_array_equal(one(ones, training=False), ones)
+
+
 def test_defaults_may_be_given() -> None:
     fast = sol.optimize(Choosing(), ROWS)
     # As equal as computed numbers are, and not the same objects.

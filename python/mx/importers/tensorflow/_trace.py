@@ -260,13 +260,20 @@ def _named_variables(model: Any) -> list[tuple[str, Any]]:
 
 def takes_training(model: Any) -> bool:
     """Whether calls of a model have an argument `training`."""
-    if is_keras(model):
-        return True
+    return is_keras(model) or "training" in _parameters(model)
+
+
+def trains_by_default(model: Any) -> bool:
+    """Whether a call that says nothing of `training` is one in training."""
+    parameter = _parameters(model.call if is_keras(model) else model).get("training")
+    return parameter is not None and parameter.default not in (parameter.empty, None, False)
+
+
+def _parameters(model: Any) -> Mapping[str, inspect.Parameter]:
     try:
-        parameters = inspect.signature(getattr(model, "python_function", model)).parameters
+        return inspect.signature(getattr(model, "python_function", model)).parameters
     except (TypeError, ValueError):
-        return False
-    return "training" in parameters
+        return {}
 
 
 def is_array(one: object) -> bool:

@@ -13,7 +13,7 @@ from tensorflow import nest
 from ....graph import Graph, GraphError
 from ....importers._training import SEED
 from ....importers.tensorflow._import import tensor_of
-from ....importers.tensorflow._trace import Traced, is_array, is_keras
+from ....importers.tensorflow._trace import Traced, is_array, is_keras, trains_by_default
 from ..._errors import SolWarning
 from ...dims import Choice, Dimensions
 from ...gradient import as_inputs
@@ -35,7 +35,7 @@ class TensorFlowSource(Source):
         """`is_part` is whether the framework executes the model where a plan does not do all."""
         self.model, self._is_part = model, is_part
         # What a call does that does not say whether it is one in training.
-        self.is_training = bool(kwargs.get("training"))
+        self.is_training = bool(kwargs.get("training", trains_by_default(model)))
         kwargs = {name: one for name, one in kwargs.items() if name != "training"}
         self.traced = Traced(model, args, kwargs)
         self.name = self.traced.name
