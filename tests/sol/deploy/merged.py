@@ -43,7 +43,8 @@ class Merged:
     def __init__(self, programs: Sequence[Program], target: Target, optimized: str = "-O0") -> None:
         self.program, self._interface, text = merged_source(programs, target)
         # Nothing is optimized, unless it is asked for: to compile as much as this takes long.
-        flags = ("-std=gnu11", optimized, "-Wall", "-Werror")
+        warnings = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
+        flags = ("-std=gnu11", optimized, *warnings)
         self._library = jits.compiled(text, target, flags, about="tests")
 
     def call(self, inputs: Sequence[Array], pool: Pool | None = None) -> list[Array]:

@@ -76,11 +76,11 @@ def _top_k(target: Target, inputs: Inputs, attributes: dict[str, Any], known: Kn
         f"  {NAME}_sink(x, heap, {count}, 0);",
         "}",
         f"for (int64_t i = {count}; i-- > 0;) {{",
-        "  const int64_t last = heap[0];",
+        "  const int64_t worst = heap[0];",
         "  heap[0] = heap[i];",
         f"  {NAME}_sink(x, heap, i, 0);",
-        f"  y[i * {behind}] = x[last * {behind}];",
-        f"  chosen[i * {behind}] = last;",
+        f"  y[i * {behind}] = x[worst * {behind}];",
+        f"  chosen[i * {behind}] = worst;",
         "}",
     ]
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])

@@ -24,8 +24,8 @@ CELLS = {
       vf_store(h + j, o * $h(cell));
 """,
     "GRU": """\
-      const vf z = $f(vf_load(g + j)), r = $f(vf_load(g + $hp + j));
-      const vf n = $g(vf_load(g + 2 * $hp + j) + r * vf_load(hn + j));
+      const vf z = $f(vf_load(g + j)), reset = $f(vf_load(g + $hp + j));
+      const vf n = $g(vf_load(g + 2 * $hp + j) + reset * vf_load(hn + j));
       vf_store(h + j, n + z * (vf_load(h_before + j) - n));
 """,
     "GRU_reset": """\
