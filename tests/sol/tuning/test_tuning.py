@@ -104,6 +104,33 @@ def noted_of(graph) -> list[Noted]:
     return recording.stop()
 
 
+def test_a_layer_that_reads_a_view_is_measured_with_its_strides() -> None:
+    """What a plan would have to copy, or a backend declines, is so in the trial, too, so that the
+    plan gets what was measured."""
+    graph = graph_of(
+        f"""g (float[9,2,8] x) => (float[2,9,4] y) <float[8,4] w = {{{WEIGHT}}}>
+        {{ t = Transpose<perm=[1,0,2]>(x) y = MatMul(t, w) }}"""
+    )
+    product = next(one for one in noted_of(graph) if one.layer.operator == "MatMul")
+    plain = replace(product.layer.inputs[0], strides=None)
+    assert product.layer.inputs[0].strides == (8, 16, 1)
+    assert (
+        product.key()
+        != replace(
+            product, layer=replace(product.layer, inputs=(plain, product.layer.inputs[1]))
+        ).key()
+    )
+    (found,) = measure([Timed(product, 1e-6)])
+    assert set(found.costs) >= {"onednn", "mx"}
+    expected = Plan(graph, optimize=False).run(given(graph))[0].asnumpy()
+    for name, measured in found.costs.items():
+        plan = Plan(graph, optimize=False, chooser=Choices({product.layer.position: name}))
+        result = plan.run(given(graph))[0].asnumpy()
+        numpy.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
+        steps = [step[1] for step in plan.compiled(given(graph)).steps]
+        assert steps == list(measured.implementations), name
+
+
 def test_a_backend_that_is_many_times_slower_is_not_tried_again() -> None:
     product, softmax, *_ = noted_of(chain())
     slow = Slow()

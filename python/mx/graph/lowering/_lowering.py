@@ -203,6 +203,11 @@ class Lowering:
         strides = [int(numpy.prod(shape[axis + 1 :])) for axis in range(len(shape))]
         return self._view(value, shape, strides, 0)
 
+    def strided_input(self, shape: Sequence[int], dtype: str, strides: Sequence[int]) -> Value:
+        """A view of these strides, in elements, of a row of elements that runs are given."""
+        count = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
+        return self._view(self.input((count,), dtype), shape, strides, 0)
+
     def slices(self, value: Value, index: Sequence[slice]) -> Value:
         """A view of every so many elements along each axis, as Python's slices choose them."""
         if value.known is not None:
@@ -249,7 +254,10 @@ class Lowering:
         self, of: Value, shape: Sequence[int], strides: Sequence[int], byte_offset: int
     ) -> Value:
         number = self._builder.add_view(self.number(of), shape, strides, byte_offset)
-        return Value(tuple(shape), of.dtype, number)
+        made = Value(tuple(shape), of.dtype, number)
+        if not self.is_row_major(made):
+            made.strides = tuple(strides)
+        return made
 
 
 def row_major_plan(shape: Sequence[int], dtype: str, layout: Any) -> Any:

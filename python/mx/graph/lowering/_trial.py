@@ -236,9 +236,14 @@ class Trial:
             made = to.constant(Constant(value.known.elements))
             value.known.release()
         else:
-            made = to.input(value.shape, value.dtype)
-            alike = sum(one[:2] == (value.shape, value.dtype) for one in self._specs)
-            self._specs.append((value.shape, value.dtype, alike))
+            strides, shape = value.strides, value.shape
+            if value.layout is None and strides is not None and value.size and min(strides) >= 0:
+                made = to.strided_input(shape, value.dtype, strides)
+                shape = (1 + sum((n - 1) * one for n, one in zip(shape, strides, strict=True)),)
+            else:
+                made = to.input(shape, value.dtype)
+            alike = sum(one[:2] == (shape, value.dtype) for one in self._specs)
+            self._specs.append((shape, value.dtype, alike))
             if value.layout is not None:
                 made = value.layout.of(to, made)
         self._made[value] = made

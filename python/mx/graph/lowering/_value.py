@@ -73,6 +73,7 @@ class Value:
     number: int | None = None  # in the builder of the plan
     known: Constant | None = None  # of which the elements are known
     layout: Any = None  # of oneDNN where its memory is blocked; None for strides
+    strides: tuple[int, ...] | None = None  # in elements, of a view that is not row-major
 
     @property
     def constant(self) -> numpy.ndarray[Any, Any] | None:

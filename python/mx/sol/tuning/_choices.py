@@ -77,7 +77,7 @@ def _can_compile() -> bool:
 
 
 class InRows(Backend):
-    """Another backend, which is given what other backends have in blocks in rows."""
+    """Another backend, which is given in rows what others have in blocks or with strides."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend.name, backend.rules, backend.loses_nan)
@@ -92,7 +92,10 @@ class InRows(Backend):
         attributes: dict[str, Any],
     ) -> list[Value]:
         """The outputs of a node; Declined as the other backend does."""
-        plain = [None if value is None else to.plain(value) for value in inputs]
+        plain = [
+            value if value is None or value.known is not None else to.row_major(value)
+            for value in inputs
+        ]
         return self._backend.lower(to, operator, version, plain, attributes)
 
 

@@ -85,7 +85,8 @@ def _spec(value: Value | None) -> Any:
     elements = None
     if known is not None and value.size <= 8 and value.dtype.startswith("int"):
         elements = known.elements.tolist()
-    return [value.shape, value.dtype, known is not None, order, elements]
+    strides = value.strides if value.layout is None else None
+    return [value.shape, value.dtype, known is not None, order, elements, strides]
 
 
 def _attributes(attributes: dict[str, Any]) -> Any:

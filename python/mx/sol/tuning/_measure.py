@@ -9,7 +9,7 @@ from typing import Any
 
 from ...graph.lowering import Backend
 from ...graph.lowering._trial import LONG, Common, Cost, Trial
-from ...graph.lowering._value import REJECTIONS, BackendFailed, Declined
+from ...graph.lowering._value import REJECTIONS, BackendFailed, Declined, Value
 from ._choices import InRows, all_backends, by_table
 from ._layers import Noted
 
@@ -160,7 +160,7 @@ class _Site:
                 return Trial(noted.layer, noted.chain, one, common)
             except Declined as error:
                 self.declined.setdefault(backend.name, str(error))
-                if not any(value is not None and value.layout for value in noted.layer.inputs):
+                if all(_is_in_rows(value) for value in noted.layer.inputs):
                     break
         return None
 
@@ -191,6 +191,10 @@ class _Site:
             return Measured(self.length, {}, self.declined)
         _confirm(self.trials, costs, self.default)
         return Measured(self.length, costs, self.declined)
+
+
+def _is_in_rows(value: Value | None) -> bool:
+    return value is None or (value.layout is None and value.strides is None)
 
 
 def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> None:
