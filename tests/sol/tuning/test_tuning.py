@@ -437,6 +437,20 @@ def test_results_are_kept_where_the_time_was_short(
     assert found.from_cache == from_cache and found.skipped == first.skipped
 
 
+def test_a_layer_that_one_backend_has_is_told_of(without_gen, cache) -> None:
+    text = (
+        "g (float[2,64] x) => (float[2,64] y) <int64 a = {1}> { s = CumSum(x, a) y = Softmax(s) }"
+    )
+    for _ in range(2):  # measured, and from the cache
+        found, _ = tune(graph_of(text), given(graph_of(text)), "sums", 5.0)
+        sums, softmax = found.layers
+        assert (sums.operators, sums.untuned, sums.chosen) == (("CumSum",), "mx", "mx")
+        assert [one.backend for one in sums.candidates][:2] == ["mx", "onednn"]
+        assert len(softmax.candidates) >= 2
+        (row,) = [line for line in str(found).splitlines() if "CumSum" in line]
+        assert "the only one that is left" in row and row.endswith("*")
+
+
 def test_without_a_cache(without_gen) -> None:
     for _ in range(2):
         found, _ = tune(chain(), given(chain()), "chain", 1.0)

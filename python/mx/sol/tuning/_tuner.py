@@ -195,9 +195,9 @@ def _by_gain(layers: Sequence[Noted], times: Mapping[str, float]) -> list[Timed]
 def _chosen(
     layers: Sequence[Noted], names: Mapping[str, str], measurements: Measurements, margin: float
 ) -> Tuning:
-    sites, heads, measured = _sites(layers, measurements.found)
+    sites, heads, measured, alone = _sites(layers, measurements.found)
     labels = select(sites, margin)
-    tuned = []
+    tuned = [_alone(names, *one) for one in alone]
     for site, noted, one, label in zip(sites, heads, measured, labels, strict=True):
         operators = (noted.layer.operator, *(node.operator for node in noted.chain[: one.length]))
         tuned.append(
@@ -210,22 +210,38 @@ def _chosen(
                 tuple(_candidates(one)),
             )
         )
+    tuned.sort(key=lambda one: one.position)
     return Tuning(tuple(tuned), 0.0, 0.0, False, 0.0, skipped=measurements.skipped)
+
+
+def _alone(names: Mapping[str, str], noted: Noted, one: Measured) -> TunedLayer:
+    """A layer with nothing to choose from, and why no other backend has it."""
+    layer = noted.layer
+    operators = (layer.operator, *(node.operator for node in noted.chain[: noted.taken]))
+    why = "left as it is" if noted.backend in one.declined else "the only one that is left"
+    own = Candidate(noted.backend, (), None, 0.0, why)
+    others = [other for other in _declined(one) if other.backend != noted.backend]
+    name = names.get(layer.name, layer.name)
+    return TunedLayer(name, operators, layer.position, noted.backend, noted.backend, (own, *others))
 
 
 def _sites(
     layers: Sequence[Noted], found: Mapping[str, Measured]
-) -> tuple[list[Site], list[Noted], list[Measured]]:
-    """The layers that were measured, with who reads what of whom."""
+) -> tuple[list[Site], list[Noted], list[Measured], list[tuple[Noted, Measured]]]:
+    """The layers that were measured, with who reads what of whom, and those with one backend."""
     reader = {id(value): one for one in layers for value in one.layer.inputs if value is not None}
     covered: set[int] = set()
     sites: list[Site] = []
     heads: list[Noted] = []
     measured: list[Measured] = []
+    alone: list[tuple[Noted, Measured]] = []
     giver: dict[int, int] = {}
     for noted in layers:
         one = found.get(noted.key())
-        if id(noted) in covered or one is None or not one.costs:
+        if id(noted) in covered or one is None:
+            continue
+        if not one.costs:
+            alone.append((noted, one))
             continue
         last, taken = noted, noted.taken
         while taken < one.length:
@@ -242,7 +258,7 @@ def _sites(
         sites.append(Site(one.costs, noted.backend, producers))
         heads.append(noted)
         measured.append(one)
-    return _with_ends(sites, layers, giver), heads, measured
+    return _with_ends(sites, layers, giver), heads, measured, alone
 
 
 def _with_ends(sites: list[Site], layers: Sequence[Noted], giver: Mapping[int, int]) -> list[Site]:
@@ -261,6 +277,10 @@ def _candidates(one: Measured) -> Iterator[Candidate]:
     for backend, cost in one.costs.items():
         around = cost.alone - cost.kernel
         yield Candidate(backend, cost.implementations, cost.kernel, around, "")
+    yield from _declined(one)
+
+
+def _declined(one: Measured) -> Iterator[Candidate]:
     for backend, reason in one.declined.items():
         yield Candidate(backend, (), None, 0.0, reason)
 

@@ -137,10 +137,11 @@ def _rows(layer: TunedLayer, kept: bool) -> list[tuple[str, ...]]:
     used = layer.chosen if kept else layer.untuned
     for number, one in enumerate(layer.candidates):
         name = shortened(f"{layer.name} ({', '.join(layer.operators)})") if number == 0 else ""
+        star = "*" if one.backend == used else ""
         if one.microseconds is None:
-            rows.append((name, one.backend, shortened(one.declined), "-", "-", ""))
+            rows.append((name, one.backend, shortened(one.declined), "-", "-", star))
             continue
         names = shortened(", ".join(one.implementations))
         time, around = f"{one.microseconds:.1f}", f"{one.around:.1f}"
-        rows.append((name, one.backend, names, time, around, "*" if one.backend == used else ""))
+        rows.append((name, one.backend, names, time, around, star))
     return rows
