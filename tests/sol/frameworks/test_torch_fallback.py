@@ -365,3 +365,16 @@ def test_the_example_changes_nothing() -> None:
     assert model.count == 0 and model.drawn == 0 and not x.any()
     assert torch.equal(torch.get_rng_state(), state)
     assert not any(one._forward_hooks or one._forward_pre_hooks for one in model.modules())
+
+
+def test_nothing_is_printed(capsys) -> None:
+    """torch prints all of the graph up to what it cannot follow, once for each module around it."""
+    model, x = made(lambda: Mixed(4096)).eval(), torch.randn(3, 8)
+    with pytest.warns(sol.SolWarning):
+        fast = sol.optimize(model, x, fallback=True)
+    with pytest.raises(ValueError, match="depends on the elements"):
+        sol.optimize(model, x)
+    with torch.no_grad():
+        fast(x)
+    printed = capsys.readouterr()
+    assert printed.out == printed.err == ""

@@ -41,7 +41,7 @@ def export(
 ) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
-        with quiet(), plain(), _without_hooks(module), _with_parameters(module):
+        with quiet(), _unprinted(), plain(), _without_hooks(module), _with_parameters(module):
             return _export.export(module, args, kwargs, dynamic, training, own_modes)
     except GraphError as error:
         if not training:
@@ -75,6 +75,22 @@ def told(module: Any, error: Exception) -> str:
     if isinstance(error, GuardOnDataDependentSymNode):
         text = "its Python code depends on the elements of a tensor"
     return f"{text} ({where})" if where else text
+
+
+@contextlib.contextmanager
+def _unprinted() -> Iterator[None]:
+    """Without the graph so far, which torch prints to the standard error output where Python code
+    depends on elements: that is an error, and said there, or left to torch."""
+    from torch.export import _trace  # torch imports much with it
+
+    names = vars(_trace)
+    with _levels:
+        before = names.get("print", print)
+        names["print"] = lambda *values, **options: None
+        try:
+            yield
+        finally:
+            names["print"] = before
 
 
 @contextlib.contextmanager
