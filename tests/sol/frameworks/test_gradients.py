@@ -132,6 +132,11 @@ def test_gradients_in_jax() -> None:
         close(of_params["head"], of_head.T)
 
 
+def test_a_step_of_jax_is_told_how() -> None:
+    with pytest.raises(NotImplementedError, match=r"training_step: model: .* jax.value_and_grad"):
+        sol.training_step(jax_network, lambda found, target: found.sum(), None)
+
+
 def last_of_loop(x):
     """A loop of whose result a graph does not say how many axes it has."""
     return jax.lax.scan(lambda c, one: (0.9 * c + one, None), jnp.zeros(2), x[:, None])[0]

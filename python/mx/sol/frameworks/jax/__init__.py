@@ -55,6 +55,13 @@ class Jax(Framework):
 
         return in_parts(model, args, kwargs, how, error)
 
+    def training_step(self, *_: Any) -> Any:
+        """NotImplementedError: functions have no parameters that a step could change."""
+        raise NotImplementedError(
+            "sol.training_step: model: functions of JAX have no parameters to change: optimize the"
+            " loss as a function of them, and differentiate it by jax.value_and_grad"
+        )
+
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The function itself, or what plans execute of it."""
         if isinstance(model, PartedMarker):
