@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from functools import partial
 
@@ -122,6 +123,27 @@ def test_layers_of_keras(case, tmp_path) -> None:
     np.testing.assert_allclose(*losses, rtol=1e-4)
     for own, expected in zip(model.weights, other.weights, strict=True):
         np.testing.assert_allclose(own, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_batches_of_other_sizes_stay_in_keras() -> None:
+    """In `fit`, which calls a model where a function is traced."""
+    make, *_ = KERAS["sequential"]
+    losses, targets = [], None
+    for one in (keras_model(make), keras_model(make)):
+        fast = one
+        if targets is None:
+            with pytest.warns(sol.SolWarning, match="Keras executes all except"):
+                fast = sol.optimize(one, ROWS, fallback=True)
+            targets = floats(10, fast(ROWS).shape[-1])
+        fast.compile(keras.optimizers.SGD(0.05), "mse", jit_compile=False)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", sol.SolWarning)
+            found = fast.fit(ROWS, targets, batch_size=4, verbose=0, shuffle=False)
+        losses.append(found.history["loss"])
+        assert any("executed by Keras: its arg" in str(m.message) for m in told) == (
+            fast is not one
+        )
+    np.testing.assert_allclose(*losses, rtol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore:Layer 'solved' :UserWarning")

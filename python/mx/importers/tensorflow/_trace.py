@@ -145,21 +145,23 @@ class Traced:
         ]
         before = self.outputs
         try:
-            with whole_layers(), training_layers() if training else contextlib.nullcontext():
-                traced = tf.function(functools.partial(self._flat, training, losses))
-                function = traced.get_concrete_function(*specs)
-            self.losses = _forget_losses(self.model)
-            names = _names_of(self.outputs)
-            names += [f"added_loss_{n}" for n in range(self.num_losses if losses else 0)]
-            return import_function(
-                function,
-                list(zip(self.paths, named, strict=True)),
-                names,
-                {id(one.handle): name for name, one in self._used_by(function).items()},
-                self.name,
-                stops,
-                training,
-            )
+            # Where a function is traced that calls the model, variables have no elements.
+            with tf.init_scope():
+                with whole_layers(), training_layers() if training else contextlib.nullcontext():
+                    traced = tf.function(functools.partial(self._flat, training, losses))
+                    function = traced.get_concrete_function(*specs)
+                self.losses = _forget_losses(self.model)
+                names = _names_of(self.outputs)
+                names += [f"added_loss_{n}" for n in range(self.num_losses if losses else 0)]
+                return import_function(
+                    function,
+                    list(zip(self.paths, named, strict=True)),
+                    names,
+                    {id(one.handle): name for name, one in self._used_by(function).items()},
+                    self.name,
+                    stops,
+                    training,
+                )
         except BaseException:
             self.outputs = before  # of the graph that there is
             raise
