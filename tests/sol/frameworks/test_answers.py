@@ -131,6 +131,25 @@ def test_weights_of_keras() -> None:
         del sol.config["watch_variables"]
 
 
+def test_attributes_of_the_original() -> None:
+    model = keras_network()
+    fast = sol.optimize(model, vdims=True)
+    assert fast.layers == model.layers and fast.get_layer("head") is model.get_layer("head")
+    assert (fast.input_shape, fast.output_shape) == (model.input_shape, model.output_shape)
+    told: list[str] = []
+    fast.summary(print_fn=lambda text, line_break=False: told.append(text))
+    assert "head" in "".join(told)
+    module = Module()
+    other = sol.optimize(module, tf.constant(LAST))
+    assert other.head is module.head
+    assert len(other.variables) == len(module.variables) and other.submodules == ()
+    there = sol.optimize(module, tf.constant(LAST), framework="keras")
+    for one in (fast, other, there, sol.optimize(tf.function(module), tf.constant(LAST))):
+        for name in ("nothing", "get_concrete_function", "_private"):
+            with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+                getattr(one, name)
+
+
 def functional() -> keras.Model:
     keras.utils.set_random_seed(2)
     rows, more = keras.Input((4,), name="rows"), keras.Input((3,), name="more")

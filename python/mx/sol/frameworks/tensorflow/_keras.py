@@ -19,6 +19,20 @@ from ._source import TensorFlowSource
 class OfOriginal(keras.Model):  # type: ignore[misc]
     """A model that executes another one, its `original` where that is of Keras."""
 
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the original, as a layer, `inputs` or `output_shape`."""
+        original = self.__dict__.get("original")
+        if original is None or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(original, name)
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers of the original, which `get_layer` and `summary` know."""
+        original = self.__dict__.get("original")
+        found: list[Any] = super().layers
+        return original.layers if isinstance(original, keras.Model) else found
+
     def predict_step(self, data: Any) -> Any:
         """What `predict` does with a batch: no losses of layers are computed."""
         with without_losses():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -27,6 +28,16 @@ class OptimizedModule(tf.Module):  # type: ignore[misc]
         own = None if not isinstance(source, TensorFlowSource) else source.traced.variables()
         every = self._sol.variables.items()
         self.weights = {name: one for name, one in every if own is None or name in own}
+        # Not as it is: TensorFlow would find its variables twice.
+        module = model if isinstance(model, tf.Module) else None
+        self._original: Callable[[], Any] = lambda: module
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the module that it was made of."""
+        original = None if name.startswith("_") else self._original()
+        if original is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(original, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the model returns."""

@@ -132,12 +132,6 @@ class PartedModel(OfOriginal):
             return self.original(*args, training=training, **kwargs)
         return self._run(*args, training=training, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        """An attribute of the original."""
-        if name == "original" or name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.original, name)
-
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets an attribute, of the original where that has it."""
         original = self.__dict__.get("original")
