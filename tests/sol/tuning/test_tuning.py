@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 
 import numpy
+import onnx_ir
 import pytest
 
 import mx
@@ -435,6 +436,28 @@ def test_results_are_kept_where_the_time_was_short(
     fit = [0]
     found, _ = tune(chain(), given(chain()), "chain", seconds)
     assert found.from_cache == from_cache and found.skipped == first.skipped
+
+
+def test_results_are_kept_for_a_graph_that_is_read_again(
+    without_gen, cache, tmp_path, monkeypatch
+) -> None:
+    """Files have floats of 32 bits, and graphs that were captured those of Python."""
+    graph = graph_of(
+        f"""g (float[2,8] x) => (float[2,4] y) <float[8,4] w = {{{WEIGHT}}}>
+        {{ h = MatMul(x, w) e = Elu(h) y = Selu<gamma = 2.0>(e) }}"""
+    )
+    for node, name in zip(list(graph.model.graph)[1:], ("alpha", "alpha"), strict=True):
+        node.attributes[name] = onnx_ir.AttrFloat32(name, 0.1)
+    graph.save(tmp_path / "model.onnx")
+    first, _ = tune(graph, given(graph), "g", 5.0)
+    again = mx.graph.load(tmp_path / "model.onnx")
+    monkeypatch.setattr(_measure, "measure", None)
+    found, _ = tune(again, given(again), "g", 5.0)
+    assert first.layers and found.from_cache
+    # And each of its layers for other models.
+    recording = Recording()
+    Plan(again, optimize=False, chooser=recording).run(given(again))
+    assert {one.key() for one in recording.stop()} == {one.key() for one in noted_of(graph)}
 
 
 def test_a_layer_that_one_backend_has_is_told_of(without_gen, cache) -> None:

@@ -89,9 +89,17 @@ def _spec(value: Value | None) -> Any:
     return [value.shape, value.dtype, known is not None, order, elements, strides]
 
 
+def rounded(value: Any) -> Any:
+    """An attribute as files have it, in which floats are of 32 bits: a graph that is read again has
+    the keys that it had before."""
+    if isinstance(value, float):
+        return float(numpy.float32(value))
+    return [*map(rounded, value)] if isinstance(value, list | tuple) else value
+
+
 def _attributes(attributes: dict[str, Any]) -> Any:
     return {
-        name: value.tolist() if isinstance(value, numpy.ndarray) else value
+        name: value.tolist() if isinstance(value, numpy.ndarray) else rounded(value)
         for name, value in attributes.items()
-        if isinstance(value, (int, float, str, list, numpy.ndarray))
+        if isinstance(value, (int, float, str, list, tuple, numpy.ndarray))
     }

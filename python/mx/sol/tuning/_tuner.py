@@ -18,7 +18,7 @@ from .._text import layer_of
 from ..jits import seconds_compiling
 from ._choices import Choices, all_backends
 from ._kept import Kept, key_of
-from ._layers import Noted, Recording
+from ._layers import Noted, Recording, rounded
 from ._measure import Measured, Measurements, Progress, Timed
 from ._progress import progress
 from ._select import Site, select
@@ -159,7 +159,7 @@ def _describe(graph: Graph, inputs: Mapping[str, Any], options: Mapping[str, Any
 
 def _plain(value: Any) -> Any:
     if isinstance(value, (onnx_ir.Graph, list)) or not hasattr(value, "tobytes"):
-        return str(value)
+        return str(rounded(value))
     return [str(value.dtype), value.shape, value.tobytes().hex()]
 
 
