@@ -442,3 +442,26 @@ def test_the_first_call_may_be_in_a_checkpoint() -> None:
         checkpoint(one, x, use_reentrant=False).square().sum().backward()
     for one, wanted in zip(fast.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(one.grad, wanted.grad)
+
+
+class ByEinsum(nn.Module):
+    def forward(self, q, k, v):
+        weights = torch.softmax(torch.einsum("bqhd,bkhd->bhqk", q, k) * 0.5, -1)
+        return torch.einsum("bhqk,bkhd->bqhd", weights, v)
+
+
+def test_attention_by_einsum_is_recognized() -> None:
+    model, given = ByEinsum().eval(), [torch.randn(2, 5, 3, 4) for _ in range(3)]
+    graph = sol.optimize(model, *given, framework="onnx")
+    assert "Attention" in [node.op_type for node in graph.nodes]
+    fast = sol.optimize(model, *given, vdims=True)
+    for count in (2, 3):
+        given = [torch.randn(count, 5, 3, 4, requires_grad=True) for _ in range(3)]
+        found, expected = fast(*given), model(*given)
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+        for one, other in zip(
+            torch.autograd.grad(found.sum(), given),
+            torch.autograd.grad(expected.sum(), given),
+            strict=True,
+        ):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)

@@ -50,6 +50,13 @@ def products() -> list[Case]:
         Case("linear f16", F.linear, [x.half(), floats(6, 4).half()]),
         Case("einsum", lambda x, y: torch.einsum("bij,bjk->bki", x, y), [x, y]),
         Case("einsum traces", lambda x: torch.einsum("bii->b", x), [floats(2, 3, 3)]),
+        Case("einsum of sizes 1", lambda x, y: torch.einsum("bij,bjk", x[:1], y), [x, y]),
+        Case("einsum f16", lambda x, y: torch.einsum("...ij,...jk", x, y), [x.half(), y.half()]),
+        Case("einsum bf16", lambda x: torch.einsum("bij,bkj->bik", x, x), [x.bfloat16()]),
+        Case(
+            "einsum i8", lambda x: torch.einsum("bij, bkj -> bik", x, x), [(9 * x).to(torch.int8)]
+        ),
+        Case("einsum of three", lambda x: torch.einsum("bi,bj,bk->ijk", x, x, x), [x[0]]),
         Case("bilinear", F.bilinear, [x, x[..., :2], floats(5, 4, 2), floats(5)]),
         Case("tensordot", lambda x, y: torch.tensordot(x, y, 1), [x, y[0]]),
         Case("cdist", torch.cdist, [x, floats(2, 5, 4)]),

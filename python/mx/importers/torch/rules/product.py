@@ -62,6 +62,18 @@ def _scaled_sum(
     return b.Add(product, bias if beta == 1 else b.Mul(bias, beta))
 
 
+@rule("einsum")
+def einsum(
+    b: Builder, equation: str, operands: Sequence[ir.Value], path: Sequence[int] | None = None
+) -> ir.Value:
+    """One node, from which passes write products with the axes that are matrices."""
+
+    def sums(*values: ir.Value) -> ir.Value:
+        return b.Einsum(*values, equation=equation.replace(" ", ""))
+
+    return in_type_of(b, sums, _PRODUCTS, ir.DataType.INT64, *operands)
+
+
 @rule("_cdist_forward")
 def cdist(
     b: Builder, x: ir.Value, y: ir.Value, p: float, compute_mode: int | None = None
