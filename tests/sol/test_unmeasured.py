@@ -93,6 +93,7 @@ class Means(nn.Module):
 def test_reductions_of_images(reduce, axes, size, stays, keep) -> None:
     """To channels they read images in the order in which convolutions give them, and their errors
     are those of short sums."""
+    torch.manual_seed(0)  # sums that are nearly 0 have larger errors
     module, x = Means(reduce, keep, axes).eval(), torch.rand(2, 3, *size)
     fast = sol.optimize(module, x)
     with torch.inference_mode():
