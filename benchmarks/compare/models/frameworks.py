@@ -4,8 +4,7 @@
 [--processes N]` prints a table: milliseconds of a call of ResNet-50 read from torch and called in
 torch, and its time divided by that of the same weights read from elsewhere, or called elsewhere;
 torch and TensorFlow themselves are beside them. Ratios near 1 say that it does not matter where a
-model comes from. Models of Keras do not look for assignments to variables, but for one that does,
-as `sol.config["watch_variables"]` has it by default: TensorFlow can only be asked for all of them.
+model comes from. Each call looks for weights that have been written, as by default.
 
 The rounds are those of several processes: where memory lies makes one plan up to 4% faster than
 another of the same kernels for as long as a process lives.
@@ -18,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -107,15 +107,6 @@ def contestants(batch: int, threads: int, size: int) -> list[Contestant]:
     def on(one: Any, given: Any) -> Callable[[], Sequence[Any]]:
         return lambda: [one(given)]
 
-    def watching(one: Any, given: Any) -> Callable[[], Sequence[Any]]:
-        def run() -> Sequence[Any]:
-            sol.config["watch_variables"] = True
-            found = [one(given)]
-            sol.config["watch_variables"] = False
-            return found
-
-        return run
-
     def somewhere(source: Any, given: Any, framework: str) -> Callable[[], Sequence[Any]]:
         return on(sol.optimize(source, given, framework=framework), given)
 
@@ -131,7 +122,6 @@ def contestants(batch: int, threads: int, size: int) -> list[Contestant]:
         "ONNX in torch": lambda: in_torch(sol.optimize(file, image, framework="torch")),
         "Keras in NumPy": lambda: somewhere(model, last, "numpy"),
         "Keras": lambda: somewhere(model, other, "keras"),
-        "Keras, watched": lambda: watching(sol.optimize(model, other), other),
         "tf.function": lambda: on(eager, other),
     }
     return [timed(maker, name) for name, maker in makers.items()]
@@ -139,10 +129,12 @@ def contestants(batch: int, threads: int, size: int) -> list[Contestant]:
 
 def alone(batch: int, threads: int, size: int, seconds: float) -> dict[str, Any]:
     """What is measured in this process."""
-    from mx import sol
-
-    sol.config["watch_variables"] = False
     runners = contestants(batch, threads, size)
+    for one in runners:
+        one.run()
+    for thread in threading.enumerate():
+        if thread.name == "mx compiles":  # what looks at variables, once on each machine
+            thread.join()
     return {
         "error": error_of(runners, OURS),
         "prepare": {one.name: one.prepare_seconds for one in runners},

@@ -13,6 +13,7 @@ from tensorflow.python.eager.execute import execute
 from ....importers.tensorflow._import import tensor_of
 from ..._config import config
 from .._framework import Holder, Weight
+from ._watch import Watch, is_worth_it, watch_of
 
 _is_shared = numpy.may_share_memory
 
@@ -28,6 +29,8 @@ class Watched(Holder):
         self.variables: dict[str, Any] = {}
         self._all = _Handles([])
         self._seen: list[Any] = []
+        # Elements that were seen, and what looks for others faster, if anything does.
+        self._watched: tuple[list[Any], Watch | None] = ([], None)
         self.add(variables)
 
     def add(self, variables: Mapping[str, Any]) -> None:
@@ -50,7 +53,15 @@ class Watched(Holder):
         """Whether one has been assigned to; False without `sol.config["watch_variables"]`."""
         if not config["watch_variables"]:
             return False
-        return not all(map(_is_shared, self._all.memory(), self._seen))
+        seen, (watched, watch) = self._seen, self._watched
+        if watch is not None and watched is seen:
+            return watch.has_changed()
+        every = self._all
+        if not all(map(_is_shared, every.memory(), seen)):
+            return True
+        if watched is not seen and is_worth_it(len(seen)):
+            self._watched = seen, watch_of(every.handles, seen)
+        return False
 
 
 class _Handles:
@@ -58,15 +69,15 @@ class _Handles:
 
     def __init__(self, variables: Iterable[Any]) -> None:
         every = list(variables)
-        self._handles = [one.handle for one in every]
+        self.handles = [one.handle for one in every]
         types = [one.dtype.as_datatype_enum for one in every]
         self._attributes = ("N", len(every), "dtypes", types)
 
     def memory(self) -> list[Any]:
         """Arrays in the memory that the variables have now."""
-        if not self._handles:
+        if not self.handles:
             return []
-        given, count = self._handles, len(self._handles)
+        given, count = self.handles, len(self.handles)
         with tf.init_scope():
             inside = context.context()
             found = execute(b"_ReadVariablesOp", count, given, self._attributes, inside)
