@@ -54,9 +54,7 @@ def export(
     # torch takes one tensor that is two arguments of the example for one argument.
     args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), kwargs))
     mode = _for_training() if training else _for_inference(module, own_modes)
-    # What torch imports with an export, but uses for partitions of graphs alone, takes 12 MB.
-    for one in _PARTITIONS:
-        try_without(f"torch._functorch._activation_checkpointing.{one}", "networkx")
+    exporter()
     with (
         exporting,
         mode,
@@ -68,6 +66,16 @@ def export(
             module, args, dict(kwargs), dynamic_shapes=shapes, strict=False
         )
     return program, names
+
+
+def exporter() -> Any:
+    """The module of torch that exports, which is imported without what takes 12 MB and is for
+    partitions of graphs alone."""
+    for one in _PARTITIONS:
+        try_without(f"torch._functorch._activation_checkpointing.{one}", "networkx")
+    from torch.export import _trace
+
+    return _trace
 
 
 @contextlib.contextmanager

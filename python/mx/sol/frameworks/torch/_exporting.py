@@ -81,9 +81,7 @@ def told(module: Any, error: Exception) -> str:
 def _unprinted() -> Iterator[None]:
     """Without the graph so far, which torch prints to the standard error output where Python code
     depends on elements: that is an error, and said there, or left to torch."""
-    from torch.export import _trace  # torch imports much with it
-
-    names = vars(_trace)
+    names = vars(_export.exporter())
     with _levels:
         before = names.get("print", print)
         names["print"] = lambda *values, **options: None
