@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
@@ -27,6 +29,8 @@ class Runner:
 
         Raises BuildError for the first that fails.
         """
+        if len(commands) == 1 and threading.current_thread() is not threading.main_thread():
+            return self._run_in_background(commands[0])
         # In threads even where there is one: an interrupt, which comes to the main thread, might
         # else come between the start of a process and the moment when it is known.
         with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
@@ -39,6 +43,17 @@ class Runner:
             except BaseException:
                 self._end_all()
                 raise
+
+    def _run_in_background(self, command: Sequence[str]) -> str:
+        """Runs a command without the threads of a pool, for which the process would wait to end:
+        it ends the compiler, which might else write where that of another process does."""
+        atexit.register(self._end_all)
+        try:
+            if threading.current_thread().daemon and not threading.main_thread().is_alive():
+                raise BuildError("the process is ending", command)
+            return self._run(command)
+        finally:
+            atexit.unregister(self._end_all)
 
     def _run(self, command: Sequence[str]) -> str:
         # A file and not a pipe, of which something that the compiler leaves running, such as the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,23 +28,25 @@ class Watched(Holder):
 
     def __init__(self, variables: Mapping[str, Any]) -> None:
         self.variables: dict[str, Any] = {}
-        self._all = _Handles([])
-        self._seen: list[Any] = []
-        # Elements that were seen, and what looks for others faster, if anything does.
-        self._watched: tuple[list[Any], Watch | None] = ([], None)
+        self._lock = threading.Lock()
+        # One after the other, so that another thread sees no part of a change.
+        self._seen = _Seen(_Handles([]), [])
         self.add(variables)
 
     def add(self, variables: Mapping[str, Any]) -> None:
         """Has the variables of another graph watched, too. What had been assigned to those that
         were watched before is still told afterwards."""
-        new = [one for name, one in variables.items() if name not in self.variables]
-        self._seen = [*self._seen, *_Handles(new).memory()]
-        self.variables |= variables
-        self._all = _Handles(self.variables.values())
+        with self._lock:
+            new = [one for name, one in variables.items() if name not in self.variables]
+            memory = [*self._seen.memory, *_Handles(new).memory()]
+            self.variables |= variables
+            self._seen = _Seen(_Handles(self.variables.values()), memory)
 
     def look(self) -> None:
         """Takes the elements as they are now for those that `has_changed` compares with."""
-        self._seen = self._all.memory()
+        with self._lock:
+            every = self._seen.every
+            self._seen = _Seen(every, every.memory())
 
     def weights(self) -> dict[str, Weight]:
         """The elements that they have now."""
@@ -53,15 +56,7 @@ class Watched(Holder):
         """Whether one has been assigned to; False without `sol.config["watch_variables"]`."""
         if not config["watch_variables"]:
             return False
-        seen, (watched, watch) = self._seen, self._watched
-        if watch is not None and watched is seen:
-            return watch.has_changed()
-        every = self._all
-        if not all(map(_is_shared, every.memory(), seen)):
-            return True
-        if watched is not seen and is_worth_it(len(seen)):
-            self._watched = seen, watch_of(every.handles, seen)
-        return False
+        return self._seen.has_changed()
 
 
 class _Handles:
@@ -82,3 +77,30 @@ class _Handles:
             inside = context.context()
             found = execute(b"_ReadVariablesOp", count, given, self._attributes, inside)
         return [one._numpy_internal() for one in found]
+
+
+class _Seen:
+    """Elements that variables had when they were looked at, which are held as long."""
+
+    def __init__(self, every: _Handles, memory: list[Any]) -> None:
+        self.every = every
+        self.memory = memory
+        # The first elements and the last: two slices of one tensor may have others in common.
+        flat = [one.reshape(-1) for one in memory]
+        self._ends = [one[:1] for one in flat] + [one[-1:] for one in flat]
+        # What looks for others faster, if anything does; None where that has been found out.
+        self._watches: list[Watch | None] = []
+
+    def has_changed(self) -> bool:
+        """Whether a variable has others."""
+        watch = self._watches[0] if self._watches else None
+        # Assignments may be waiting for their turn, which reading by TensorFlow comes after.
+        is_in_turn = not context.context().executor.is_async()
+        if watch is not None and is_in_turn and not watch.may_have_changed():
+            return False
+        now = self.every.memory()
+        if not all(map(_is_shared, [*now, *now], self._ends)):
+            return True
+        if not self._watches and is_worth_it(len(self.memory)):
+            self._watches = [watch_of(self.every.handles, self.memory)]
+        return False

@@ -6,12 +6,14 @@ background. Until it is there, and where it cannot be compiled, TensorFlow is as
 
 from __future__ import annotations
 
+import atexit
 import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import context
 
 import ffi
 
@@ -19,7 +21,7 @@ import ffi
 _FEWEST = 64
 _NAME = "mx_watch"
 _FUNCTIONS = {
-    "changed": "Whether a variable of a watch has its elements elsewhere.",
+    "changed": "Whether a variable of a watch may have its elements elsewhere.",
     "forget": "Frees a watch.",
 }
 _SOURCE = """\
@@ -76,9 +78,12 @@ bool changed(int64_t watch) {
   auto* all = reinterpret_cast<mx_watch::Watch*>(watch);
   for (size_t i = 0; i < all->seen.size(); ++i) {
     tensorflow::Var& one = *all->variables[i];
-    tensorflow::tf_shared_lock lock(*one.mu());
+    // Who writes may wait for the GIL, which is held here, to free what was there before.
+    if (!one.mu()->try_lock_shared()) return true;
     // In that mode elements are written in place, whoever else holds them.
-    if (one.copy_on_read_mode.load() || one.tensor()->data() != all->seen[i]) return true;
+    const bool same = !one.copy_on_read_mode.load() && one.tensor()->data() == all->seen[i];
+    one.mu()->unlock_shared();
+    if (!same) return true;
   }
   return false;
 }
@@ -92,15 +97,16 @@ class Watch:
 
     def __init__(self, operations: Any, handles: Sequence[Any], arrays: Sequence[Any]) -> None:
         addresses = [one.__array_interface__["data"][0] for one in arrays]
-        with tf.init_scope(), tf.device("CPU:0"):
+        # What leads out of a function leads into the graph around it, if there is one.
+        with tf.init_scope(), context.eager_mode(), tf.device("CPU:0"):
             made = operations.mx_watch(handles=handles, seen=tf.constant(addresses, tf.int64))
         self._number = int(made)
         self._changed = ffi.get_global_func(f"{_NAME}.changed")
         forget = ffi.get_global_func(f"{_NAME}.forget")
         weakref.finalize(self, forget, self._number).atexit = False
 
-    def has_changed(self) -> bool:
-        """Whether one has its elements elsewhere."""
+    def may_have_changed(self) -> bool:
+        """Whether one has its elements elsewhere, or is being written."""
         return bool(self._changed(self._number))
 
 
@@ -110,6 +116,8 @@ class _Library:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_asked_for = False
+        self._loading = threading.Lock()
+        self._is_ending = False
         self.operations: Any = None
 
     def ask(self) -> None:
@@ -118,7 +126,17 @@ class _Library:
             if self._is_asked_for:
                 return
             self._is_asked_for = True
-        threading.Thread(target=self._make, name="mx compiles", daemon=True).start()
+        atexit.register(self._end)
+        try:
+            threading.Thread(target=self._make, name="mx compiles", daemon=True).start()
+        except RuntimeError:  # no thread to be had, or the process is ending
+            return
+
+    def _end(self) -> None:
+        """Has nothing loaded while the process ends; waits for what is, unless forked from that."""
+        self._is_ending = True
+        if self._loading.acquire(timeout=10):
+            self._loading.release()
 
     def _make(self) -> None:
         try:
@@ -130,8 +148,11 @@ class _Library:
                 extra_ldflags=tf.sysconfig.get_link_flags(),
             )
             # TensorFlow first: it finds operations only of what nobody else has loaded.
-            operations = tf.load_op_library(str(path))
-            ffi.load_library(path)
+            with self._loading:
+                if self._is_ending:
+                    return
+                operations = tf.load_op_library(str(path))
+                ffi.load_library(path)
             self.operations = operations
         except Exception:  # no compiler, no headers, no room: TensorFlow goes on being asked
             return
@@ -156,4 +177,4 @@ def watch_of(handles: Sequence[Any], arrays: Sequence[Any]) -> Watch | None:
         made = Watch(_library.operations, handles, arrays)
     except tf.errors.OpError:
         return None
-    return None if made.has_changed() else made
+    return None if made.may_have_changed() else made
