@@ -28,9 +28,10 @@ class Many(tf.Module):
     def __init__(self, count: int) -> None:
         super().__init__(name="many")
         self.rows = [tf.Variable(tf.fill(8, float(n))) for n in range(count)]
+        self.scale, self.nothing = tf.Variable(0.5), tf.Variable(tf.zeros((0, 3)))
 
     def __call__(self, x):
-        return tf.add_n([x, *self.rows])
+        return tf.add_n([x, *self.rows]) * self.scale + tf.reduce_sum(self.nothing)
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +92,30 @@ def test_assigned(compiled, name) -> None:
         assert not np.array_equal(fast(ROW), before)
 
 
+NUMBERS = {
+    "assign": lambda v: v.assign(v + 3.0),
+    "assign_add": lambda v: v.assign_add(3.0),
+    "an optimizer": lambda v: keras.optimizers.SGD(0.5).apply([tf.constant(1.5)], [v]),
+    "in place": lambda v: tf.raw_ops.ResourceApplyGradientDescent(
+        var=v.handle, alpha=0.5, delta=1.5
+    ),
+}
+
+
+@pytest.mark.parametrize("count", [2, _watch._FEWEST])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers(compiled, name, count) -> None:
+    model = Many(count)
+    fast = sol.optimize(model, ROW)
+    for _ in range(2):
+        np.testing.assert_allclose(fast(ROW), model(ROW), rtol=1e-6)
+        watched = watched_of(fast)
+        assert not watched.has_changed()
+        assert has_watch(watched) == (count > 2)
+        NUMBERS[name](model.scale)
+        assert watched.has_changed()
+
+
 def test_without_a_compiler(monkeypatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     monkeypatch.setattr(_watch, "_SOURCE", _watch._SOURCE + "// not in the cache\n")
@@ -109,7 +134,7 @@ def test_without_a_compiler(monkeypatch) -> None:
 def test_few_variables_compile_nothing(monkeypatch) -> None:
     library = _watch._Library()
     monkeypatch.setattr(_watch, "_library", library)
-    sol.optimize(Many(_watch._FEWEST - 1), ROW)(ROW)
+    sol.optimize(Many(_watch._FEWEST - 3), ROW)(ROW)
     assert not library._is_asked_for
 
 

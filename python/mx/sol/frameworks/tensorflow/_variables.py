@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from itertools import compress
 from typing import Any
 
 import numpy
@@ -14,7 +15,7 @@ from tensorflow.python.eager.execute import execute
 from ....importers.tensorflow._import import tensor_of
 from ..._config import config
 from .._framework import Holder, Weight
-from ._watch import Watch, is_worth_it, watch_of
+from ._watch import Watch, is_copied, is_worth_it, watch_of
 
 _is_shared = numpy.may_share_memory
 
@@ -85,9 +86,12 @@ class _Seen:
     def __init__(self, every: _Handles, memory: list[Any]) -> None:
         self.every = every
         self.memory = memory
+        self._are_copied = list(map(is_copied, memory))
+        self._are_shared = [not one for one in self._are_copied]
         # The first elements and the last: two slices of one tensor may have others in common.
-        flat = [one.reshape(-1) for one in memory]
+        flat = [one.reshape(-1) for one in compress(memory, self._are_shared)]
         self._ends = [one[:1] for one in flat] + [one[-1:] for one in flat]
+        self._values = self._values_of(memory)
         # What looks for others faster, if anything does; None where that has been found out.
         self._watches: list[Watch | None] = []
 
@@ -98,9 +102,23 @@ class _Seen:
         is_in_turn = not context.context().executor.is_async()
         if watch is not None and is_in_turn and not watch.may_have_changed():
             return False
-        now = self.every.memory()
-        if not all(map(_is_shared, [*now, *now], self._ends)):
+        if self._differs():
             return True
         if not self._watches and is_worth_it(len(self.memory)):
-            self._watches = [watch_of(self.every.handles, self.memory)]
+            made = watch_of(self.every.handles, self.memory)
+            # It has those that are copied as they were when it was made.
+            if self._values and self._differs():
+                return True
+            self._watches = [made]
         return False
+
+    def _differs(self) -> bool:
+        """Whether TensorFlow reads others."""
+        now = self.every.memory()
+        shared = list(compress(now, self._are_shared))
+        if not all(map(_is_shared, shared * 2, self._ends)):
+            return True
+        return self._values_of(now) != self._values
+
+    def _values_of(self, arrays: list[Any]) -> list[bytes]:
+        return [one.tobytes() for one in compress(arrays, self._are_copied)]

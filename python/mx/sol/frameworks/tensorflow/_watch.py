@@ -42,6 +42,7 @@ using tensorflow::Var;
 struct Watch {
   std::vector<tensorflow::core::RefCountPtr<Var>> variables;
   std::vector<const void*> seen;
+  std::vector<tensorflow::Tensor> held;  // what nobody else holds
 };
 
 REGISTER_OP("MxWatch")
@@ -62,8 +63,14 @@ class MxWatch : public tensorflow::OpKernel {
     for (int i = 0; i < count; ++i) {
       tensorflow::core::RefCountPtr<Var> variable;
       OP_REQUIRES_OK(context, LookupResource(context, HandleFromInput(context, i), &variable));
+      const void* address = reinterpret_cast<const void*>(seen(i));
+      if (address == nullptr) {
+        tensorflow::tf_shared_lock lock(*variable->mu());
+        watch->held.push_back(*variable->tensor());
+        address = watch->held.back().data();
+      }
+      watch->seen.push_back(address);
       watch->variables.push_back(std::move(variable));
-      watch->seen.push_back(reinterpret_cast<const void*>(seen(i)));
     }
     tensorflow::Tensor* made = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(0, tensorflow::TensorShape({}), &made));
@@ -92,11 +99,18 @@ void forget(int64_t watch) { delete reinterpret_cast<mx_watch::Watch*>(watch); }
 """
 
 
+def is_copied(array: Any) -> bool:
+    """Whether an array has the elements of a variable, as TensorFlow gives them, in other memory:
+    single numbers, and none."""
+    return bool(array.ndim == 0 or array.size == 0)
+
+
 class Watch:
-    """Variables, of which each had its elements in memory that is still held."""
+    """Variables, of which each had its elements in memory that is still held, or has those that
+    are copied as they were when this was made."""
 
     def __init__(self, operations: Any, handles: Sequence[Any], arrays: Sequence[Any]) -> None:
-        addresses = [one.__array_interface__["data"][0] for one in arrays]
+        addresses = [0 if is_copied(one) else one.__array_interface__["data"][0] for one in arrays]
         # What leads out of a function leads into the graph around it, if there is one.
         with tf.init_scope(), context.eager_mode(), tf.device("CPU:0"):
             made = operations.mx_watch(handles=handles, seen=tf.constant(addresses, tf.int64))
