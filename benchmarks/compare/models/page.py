@@ -75,7 +75,7 @@ SECTIONS = (
     (
         "One model from three frameworks",
         "models.frameworks",
-        ("--seconds", "4", "--processes", "4"),
+        ("--seconds", "4", "--processes", "3"),
         ("--batch", "1", "--size", "32", "--seconds", "0.1", "--processes", "1"),
     ),
     (
