@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any, Generic, TypeVar
 
 from .._errors import SolWarning
 
+T = TypeVar("T")
+
 # What plans items from one position up to another, and gives why that cannot be, or "".
 Attempt = Callable[[int, int], str]
+# Kinds of arguments for which a function is kept in parts.
+_MOST = 16
 
 
 def failing(
@@ -91,3 +97,31 @@ _KINDS = {
     "TensorFlow": "modules",
     "JAX": "parts",
 }
+
+
+class Step:
+    """Operations that are executed at once, by a plan or by the framework."""
+
+    def __init__(self, run: Any, taken: Sequence[Any], given: Sequence[Any], count: int) -> None:
+        self.run, self.taken, self.given = run, taken, given
+        self.count = count  # of operations
+
+
+class Kept(Generic[T]):
+    """A function in parts for each kind of arguments that it has been called with; of many kinds
+    the oldest go."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, T] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """What was added last by this key, if it is there."""
+        return self._found.get(key)
+
+    def add(self, key: Hashable, made: T) -> None:
+        """Keeps what was made for arguments of one kind."""
+        with self._lock:
+            while len(self._found) >= _MOST:
+                del self._found[next(iter(self._found))]
+            self._found[key] = made

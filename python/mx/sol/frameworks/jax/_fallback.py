@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from ....graph import GraphError
 from ....importers.jax._origin import describe, source_line
 from ....importers.jax._trace import Traced, is_array, is_key
 from ..._compiled import Compiled
-from .._cut import failing, grouped, reason_of, tell
+from .._cut import Kept, Step, failing, grouped, reason_of, tell
 from ._function import OptimizedFunction
 from ._marker import PartedMarker
 from ._source import JaxSource
@@ -24,8 +23,6 @@ from ._source import JaxSource
 _PRODUCTS = {"dot_general", "conv_general_dilated", "scan", "while"}
 # Calls of functions that are read as if they were not there.
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
-# Kinds of arguments for which a function is kept in parts; of more the oldest go.
-_MOST = 16
 
 
 def in_parts(
@@ -61,8 +58,7 @@ class PartedFunction(PartedMarker):
         kwargs: Mapping[str, Any],
     ) -> None:
         self._function, self._planned = function, planned
-        self._cuts: dict[Hashable, _Cut] = {}
-        self._lock = threading.Lock()
+        self._cuts: Kept[_Cut] = Kept()
         self.example = self.cut(args, kwargs)
         inner = function
         while isinstance(inner, functools.partial):
@@ -81,10 +77,7 @@ class PartedFunction(PartedMarker):
                 leaves[n] = spec
             given, named = tree_util.tree_unflatten(structure, leaves)
             found = _Cut(Traced(self._function, given, named), self._planned)
-            with self._lock:
-                while len(self._cuts) >= _MOST:
-                    del self._cuts[next(iter(self._cuts))]
-                self._cuts[key] = found
+            self._cuts.add(key, found)
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -97,14 +90,6 @@ class PartedFunction(PartedMarker):
 
     def __repr__(self) -> str:
         return f"<{self.__name__}, optimized in parts>"
-
-
-class _Step:
-    """Equations that are executed at once, by a plan or by JAX."""
-
-    def __init__(self, run: Any, taken: Sequence[Any], given: Sequence[Any], count: int) -> None:
-        self.run, self.taken, self.given = run, taken, given
-        self.count = count  # of equations
 
 
 class _Cut:
@@ -129,7 +114,7 @@ class _Cut:
         self.reasons: list[str] = []
         self._steps = self._cut()
 
-    def planned(self) -> list[tuple[str, _Step]]:
+    def planned(self) -> list[tuple[str, Step]]:
         """What plans execute, by number."""
         steps = [one for one in self._steps if isinstance(one.run, OptimizedFunction)]
         return [(str(number), one) for number, one in enumerate(steps)]
@@ -152,7 +137,7 @@ class _Cut:
 
     # -- cutting --
 
-    def _cut(self) -> list[_Step]:
+    def _cut(self) -> list[Step]:
         eqns = self._eqns
 
         def attempt(first: int, stop: int) -> str:
@@ -170,11 +155,11 @@ class _Cut:
         token = [["effects"] if n in acting else [] for n in range(len(eqns))]
         reads = [[*_variables(eqn.invars), *more] for eqn, more in zip(eqns, token, strict=True)]
         writes = [[*eqn.outvars, *more] for eqn, more in zip(eqns, token, strict=True)]
-        steps: list[_Step] = []
+        steps: list[Step] = []
         waiting: list[int] = []
         for is_apart, group in grouped(reads, writes, apart):
             some = [eqns[n] for n in group]
-            found: _Step | str = ""
+            found: Step | str = ""
             if not is_apart and any(eqn.primitive.name in _PRODUCTS for eqn in some):
                 found = self._optimized(some)
             if isinstance(found, str):
@@ -186,15 +171,15 @@ class _Cut:
             steps.append(found)
         return steps + self._in_jax(waiting)
 
-    def _in_jax(self, numbers: Sequence[int]) -> list[_Step]:
+    def _in_jax(self, numbers: Sequence[int]) -> list[Step]:
         """Equations as a step that JAX compiles."""
         if not numbers:
             return []
         taken, given, jaxpr = self._section([self._eqns[n] for n in sorted(numbers)])
         run = jax.jit(lambda *values: jax.core.eval_jaxpr(jaxpr, (), *values))
-        return [_Step(run, taken, given, len(numbers))]
+        return [Step(run, taken, given, len(numbers))]
 
-    def _optimized(self, some: Sequence[Any]) -> _Step | str:
+    def _optimized(self, some: Sequence[Any]) -> Step | str:
         """Equations as a step of a plan, or why they cannot be one."""
         taken, given, jaxpr = self._section(some)
         if not given:
@@ -221,8 +206,8 @@ class _Cut:
         except (GraphError, NotImplementedError, TypeError, ValueError) as error:
             return reason_of(error)
         if not free:
-            return _Step(functools.partial(run, example[0]), [], given, len(some))
-        return _Step(run, free, given, len(some))
+            return Step(functools.partial(run, example[0]), [], given, len(some))
+        return Step(run, free, given, len(some))
 
     def _section(self, some: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
         """What equations read of others, what others read of them, and a jaxpr of them."""

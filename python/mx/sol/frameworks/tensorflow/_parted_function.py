@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -19,7 +18,7 @@ from ....importers.tensorflow._origin import describe, has_own_gradient
 from ....importers.tensorflow._trace import is_array
 from ..._compiled import Compiled
 from ..._errors import SolWarning
-from .._cut import failing, grouped, reason_of, tell
+from .._cut import Kept, Step, failing, grouped, reason_of, tell
 from ._module import OptimizedModule
 from ._noting import REASONS
 from ._source import TensorFlowSource
@@ -39,8 +38,6 @@ _LEFT_OUT = ("Placeholder", "NoOp", "Assert")
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _GRADIENT = "_gradient_op_type"
-# Kinds of arguments for which a function is kept in parts; of more the oldest go.
-_MOST = 16
 
 
 def in_parts(
@@ -97,8 +94,7 @@ class _Cuts:
     def __init__(self, function: Any, planned: Callable[..., Compiled], name: str) -> None:
         self.name = name
         self._function, self._planned = function, planned
-        self._found: dict[Hashable, _Cut] = {}
-        self._lock = threading.Lock()
+        self._found: Kept[_Cut] = Kept()
         self._is_told = False
 
     def of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Cut:
@@ -110,10 +106,7 @@ class _Cuts:
         if found is None:
             with tf.init_scope():
                 found = _Cut(self._function, given, self._planned, self.name)
-            with self._lock:
-                while len(self._found) >= _MOST:
-                    del self._found[next(iter(self._found))]
-                self._found[key] = found
+            self._found.add(key, found)
         return found
 
     def whole(self, *args: Any, **kwargs: Any) -> Any:
@@ -124,14 +117,6 @@ class _Cuts:
             text = f"{self.name} is executed by TensorFlow: {why}"
             warnings.warn(text, SolWarning, stacklevel=3)
         return self._function(*args, **kwargs)
-
-
-class _Step:
-    """Operations that are executed at once, by a plan or by TensorFlow."""
-
-    def __init__(self, run: Any, taken: Sequence[Any], given: Sequence[Any], count: int) -> None:
-        self.run, self.taken, self.given = run, taken, given
-        self.count = count  # of operations
 
 
 class _Cut:
@@ -160,7 +145,7 @@ class _Cut:
     def _note(self, outputs: Any) -> None:
         self._outputs = outputs
 
-    def planned(self) -> list[tuple[str, _Step]]:
+    def planned(self) -> list[tuple[str, Step]]:
         """What plans execute, by number."""
         steps = [one for one in self._steps if isinstance(one.run, OptimizedModule)]
         return [(str(number), one) for number, one in enumerate(steps)]
@@ -183,7 +168,7 @@ class _Cut:
 
     # -- cutting --
 
-    def _cut(self) -> list[_Step]:
+    def _cut(self) -> list[Step]:
         items = self._items
         numbers = {op.name: n for n, op in enumerate(items)}
         without = {op.type for op in items if rule.get(op.type) is None}
@@ -210,11 +195,11 @@ class _Cut:
         self.reasons += list(bad.values())
         reads = [[one.ref() for one in op.inputs] for op in items]
         writes = [[one.ref() for one in op.outputs] for op in items]
-        steps: list[_Step] = []
+        steps: list[Step] = []
         waiting: list[int] = []
         for is_apart, group in grouped(reads, writes, bad):
             some = [items[n] for n in group]
-            found: _Step | str = ""
+            found: Step | str = ""
             if not is_apart and any(op.type in _PRODUCTS for op in some):
                 found = self._optimized(some)
             if isinstance(found, str):
@@ -226,16 +211,16 @@ class _Cut:
             steps.append(found)
         return steps + self._in_tensorflow(waiting)
 
-    def _in_tensorflow(self, numbers: Sequence[int]) -> list[_Step]:
+    def _in_tensorflow(self, numbers: Sequence[int]) -> list[Step]:
         """Operations as steps that are functions of TensorFlow. A call of a function is one, as
         the function has a gradient, and its definition in a graph has none."""
-        steps: list[_Step] = []
+        steps: list[Step] = []
         some = [self._items[n] for n in sorted(numbers)]
         for is_call, group in itertools.groupby(some, lambda op: op.type in _CALLS):
             for every in [[one] for one in group] if is_call else [list(group)]:
                 section = _Section(self, every, is_read=False)
                 run = self._called(every[0]) if is_call else tf.function(section, autograph=False)
-                steps.append(_Step(run, section.taken, section.given, len(every)))
+                steps.append(Step(run, section.taken, section.given, len(every)))
         return steps
 
     def _called(self, op: Any) -> Callable[..., Any]:
@@ -255,7 +240,7 @@ class _Cut:
         call: Callable[..., Any] = tf.function(run, autograph=False)
         return call
 
-    def _optimized(self, some: Sequence[Any]) -> _Step | str:
+    def _optimized(self, some: Sequence[Any]) -> Step | str:
         """Operations as a step of a plan, or why they cannot be one."""
         section = _Section(self, some, is_read=True)
         if not section.taken or not section.given:
@@ -272,7 +257,7 @@ class _Cut:
             run = OptimizedModule(self._plan(source, False), section)
         except REASONS as error:
             return reason_of(error)
-        return _Step(run, section.taken, section.given, len(some))
+        return Step(run, section.taken, section.given, len(some))
 
     def others(self, inside: Iterable[Any]) -> set[Any]:
         """The tensors that are read by operations that are not among these, or are results."""
